@@ -14,7 +14,10 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
+from hacheck.checker.diagram_conditions import conditions_of, required_first
 from hacheck.checker.diagram_edges import DOWN, possible_edges, shown_guard
+from hacheck.checker.diagram_exploration import Followed, taken_edges
+from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.explicit.portable.python_program import Wanted, generate, successors
 from hacheck.compile.lowering.layout import Layout, pack, slots_of, unpack
 from hacheck.compile.lowering.system import lower
@@ -22,6 +25,7 @@ from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import ActionKind, StateVariable, System
 from hacheck.model.runs import State
 from hacheck.model.types import Enum, Map
+from hacheck.supervise.resources import memory_default
 
 Edge = tuple[str, str, int]
 """From which mode to which, by which action (its index)."""
@@ -51,7 +55,8 @@ class ModeField(Struct, frozen=True):
 
 
 class Transition(Struct, frozen=True):
-    """An edge of a diagram. `seen`: whether the walk took it; `None` when there was no walk."""
+    """An edge of a diagram. `seen`: whether the walk took it; `None` when there was no walk. `condition`: what a later
+    step of a handler asks, and what is so on this edge and not on others of the action."""
 
     source: str
     target: str
@@ -59,6 +64,7 @@ class Transition(Struct, frozen=True):
     kind: ActionKind
     guard: str
     seen: bool | None
+    condition: str = ""
 
 
 class Walk(Struct, frozen=True):
@@ -202,18 +208,59 @@ def walk(
     return walker.sightings(fields, starts, Walk(len(walker.seen), complete))
 
 
+def explore(
+    system: System, fields: tuple[ModeField, ...], states_max: int, seconds_max: float, report: WalkReport, threads: int
+) -> Sightings:
+    """Explores the model with the native engine, up to a number of states; if that is not all of them, then also by
+    random runs, which reach what lies deep: a third of the time is left for them."""
+    followed = [
+        Followed(field.variable.name, field.variable.type, up_of(field), field.members, tuple(sorted(edges)))
+        for field in fields
+        if isinstance(field.variable.type, Map)
+        for edges in (possible_edges(system, field.variable, up_of(field)),)
+    ]
+    limits = Limits(states_max=states_max, wall_seconds_max=seconds_max * 2 / 3, memory_bytes_max=memory_default())
+    going = True
+
+    def noted(progress: Progress) -> bool:
+        nonlocal going
+        going = report(progress.states, progress.transitions, progress.frontier, progress.wall_seconds)
+        return going
+
+    starts = Interpreter(system).initial_states()
+    edges, coverage = taken_edges(system, followed, limits, noted, threads)
+    walk = Walk(coverage.states, coverage.complete)
+    if not coverage.complete and going:
+        walker = _Walker(system, fields, starts)
+        walker.at_random(seconds_max / 3, report)
+        more = walker.sightings(fields, starts, walk)
+        edges = [one | other for one, other in zip(edges, more.edges, strict=True)]
+    initial = [{mode for state in starts for mode in field.modes(state)} for field in fields]
+    modes = [met | {target for _, target, _ in found} for met, found in zip(initial, edges, strict=True)]
+    ordered = tuple(
+        tuple(mode for mode in field.members if mode in met) for field, met in zip(fields, initial, strict=True)
+    )
+    return Sightings(tuple(edges), tuple(map(frozenset, modes)), ordered, walk)
+
+
+def up_of(field: ModeField) -> str | None:
+    """The variable that says whether a node is up, if it can crash."""
+    return f"{field.owner}.up" if field.up_place is not None else None
+
+
 def diagrams(system: System, fields: tuple[ModeField, ...], sightings: Sightings | None) -> tuple[Diagram, ...]:
     """The diagrams of some mode fields: every edge the model allows, marked with what a walk saw of it."""
     return tuple(_diagram(system, field, index, sightings) for index, field in enumerate(fields))
 
 
 def _diagram(system: System, field: ModeField, index: int, sightings: Sightings | None) -> Diagram:
-    up = f"{field.owner}.up" if field.up_place is not None else None
+    up = up_of(field)
     possible = possible_edges(system, field.variable, up)
     seen = sightings.edges[index] if sightings is not None else frozenset()
     if sightings is not None:
         possible = _informative(field, possible, seen)
     transitions: dict[tuple[str, str, str], Transition] = {}
+    conditions: dict[int, dict[tuple[str, str], str]] = {}
     for source, target, number in sorted(possible | seen, key=lambda edge: _order(field, edge)):
         action = system.actions[number]
         was_seen = None if sightings is None else (source, target, number) in seen
@@ -221,7 +268,12 @@ def _diagram(system: System, field: ModeField, index: int, sightings: Sightings 
         if key in transitions and not was_seen:
             continue
         guard = shown_guard(system, action, field.variable.name, up)
-        transitions[key] = Transition(source, target, action.name, action.kind, guard, was_seen)
+        if number not in conditions:
+            conditions[number] = conditions_of(system, field.variable, up, action)
+        required = required_first(system, field.variable.name, up, action)
+        differs = conditions[number].get((source, target), "")
+        condition = " and ".join(part for part in (required, differs) if part)
+        transitions[key] = Transition(source, target, action.name, action.kind, guard, was_seen, condition)
     down = (DOWN,) if field.up_place is not None else ()
     states = (*field.members, *down)
     return Diagram(

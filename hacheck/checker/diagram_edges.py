@@ -79,9 +79,9 @@ def possible_edges(system: System, mode: StateVariable, up: str | None) -> froze
     members = kind.value.members
     edges = set()
     for number, action in enumerate(system.actions):
-        for key in _keys(action.body, {mode.name, up}):
+        for key in keys_of(action.body, {mode.name, up}):
             subject = Subject(mode.name, up, key, members)
-            for known in _starts(members, up, mode):
+            for known in starts(members, up, mode):
                 source = DOWN if known[1] is False else known[0]
                 for target in _targets(subject, action, known):
                     if target != source:
@@ -89,7 +89,7 @@ def possible_edges(system: System, mode: StateVariable, up: str | None) -> froze
     return frozenset(edges)
 
 
-def _starts(members: tuple[str, ...], up: str | None, mode: StateVariable) -> Iterator[Known]:
+def starts(members: tuple[str, ...], up: str | None, mode: StateVariable) -> Iterator[Known]:
     for member in members:
         yield (member, True)
     if up is not None:
@@ -97,7 +97,7 @@ def _starts(members: tuple[str, ...], up: str | None, mode: StateVariable) -> It
             yield (member, False)
 
 
-def _keys(body: tuple[Statement, ...], names: set[str | None]) -> list[Expression | None]:
+def keys_of(body: tuple[Statement, ...], names: set[str | None]) -> list[Expression | None]:
     """The nodes whose mode or status a body writes, as it writes them."""
     found: list[Expression | None] = []
     for statement in body:
@@ -106,9 +106,9 @@ def _keys(body: tuple[Statement, ...], names: set[str | None]) -> list[Expressio
                 key = target.path[0] if target.path else None
                 found.append(key if not isinstance(key, str) else None)
             case If(_, then, otherwise):
-                found += _keys(then, names) + _keys(otherwise, names)
+                found += keys_of(then, names) + keys_of(otherwise, names)
             case ForEach(body=inner):
-                found += _keys(inner, names)
+                found += keys_of(inner, names)
             case _:
                 pass
     return list(dict.fromkeys(found))
@@ -118,7 +118,7 @@ def _targets(subject: Subject, action: Action, known: Known) -> set[str]:
     """Where a node that begins as `known` may be after the action."""
     if value(action.guard, subject, known, {}) is False:
         return set()
-    ends, _ = _run(action.body, subject, {known}, {})
+    ends, _ = after_body(action.body, subject, {known}, {})
     targets = set()
     for mode, up in ends:
         if up is False:
@@ -128,7 +128,7 @@ def _targets(subject: Subject, action: Action, known: Known) -> set[str]:
     return targets
 
 
-def _run(
+def after_body(
     body: tuple[Statement, ...], subject: Subject, states: set[Known], locals: Locals
 ) -> tuple[set[Known], Locals]:
     """The states of the node after a body, from any of some states; and what is known of its locals."""
@@ -145,12 +145,12 @@ def _run(
             case If(condition, then, otherwise):
                 taken = {known for known in states if value(condition, subject, known, locals) is not False}
                 other = {known for known in states if value(condition, subject, known, locals) is not True}
-                after_then, left = _run(then, subject, taken, locals)
-                after_other, right = _run(otherwise, subject, other, locals)
+                after_then, left = after_body(then, subject, taken, locals)
+                after_other, right = after_body(otherwise, subject, other, locals)
                 states = after_then | after_other
                 locals = {name: item for name, item in left.items() if right.get(name, UNKNOWN) == item}
             case ForEach(body=inner):
-                states = states | _run(inner, subject, states, {})[0]
+                states = states | after_body(inner, subject, states, {})[0]
                 locals = {}
             case Require(condition):
                 states = {known for known in states if value(condition, subject, known, locals) is not False}

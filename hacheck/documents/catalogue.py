@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from hacheck.documents.diagram import DiagramDocument
 from hacheck.documents.document import Document, Json
 from hacheck.documents.implementation import CheckImplDocument, SimulateImplDocument
 from hacheck.documents.prove import ProveDocument
@@ -28,6 +29,7 @@ DOCUMENTS: Final[tuple[type[Document], ...]] = (
     SimulateImplDocument,
     CheckImplDocument,
     TracesDocument,
+    DiagramDocument,
 )
 """A class for each kind, in the order of the commands that write them."""
 

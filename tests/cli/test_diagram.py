@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from hacheck.checker.diagram import Diagram, diagrams, mode_fields, walk
+from hacheck.checker.diagram import Diagram, diagrams, explore, mode_fields, walk
 from hacheck.checker.diagram_edges import DOWN, possible_edges
 from hacheck.cli.console import THEME
 from hacheck.cli.diagrams.markup import dot, mermaid
@@ -128,7 +129,7 @@ def test_as_text_each_state_has_a_box_and_beneath_it_its_ways_out() -> None:
     text = drawn(view_of(diagram_of(system_of(GATED, keys="1"))))
     assert " ╭──────╮\n │ shut │  starts here\n ╰┬─────╯\n  ╰─▶ ajar   push   when not d.tried\n" in text
     assert " │ open │  unreachable\n" in text
-    assert "  ├─▶ shut   swing\n  ╰╌▷ open   swing  unreachable\n" in text
+    assert "  ├─▶ shut   swing  when d.tried == false\n  ╰╌▷ open   swing  unreachable  when d.tried == true\n" in text
 
 
 def test_as_text_it_fits_the_width_and_needs_no_unicode() -> None:
@@ -186,3 +187,61 @@ def test_a_brief_view_does_not_tell_in_which_of_many_states_a_fault_was_seen() -
     assert [arrow.source for arrow in brief.arrows if arrow.target == DOWN and arrow.seen] == [SEVERAL]
     assert SEVERAL in brief.states
     assert SEVERAL in svg([brief])
+
+
+# ---- the native engine ----
+
+EXAMPLES = ("two_phase_commit", "lease", "vrrp", "session_lock", "chain_replication")
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_native_engine_takes_the_edges_that_a_walk_takes(example: str) -> None:
+    text = (Path(__file__).parents[2] / "examples" / example / f"{example}.ha").read_text(encoding="utf-8")
+    system = system_of(text)
+    fields = mode_fields(system)
+    walked = walk(system, fields, 4_000, 600.0, lambda *_: True)
+    found = explore(system, fields, 200_000, 600.0, lambda *_: True, 1)
+    assert found.walk.complete
+    assert found.initial == walked.initial
+    for number in range(len(fields)):
+        assert walked.edges[number] <= found.edges[number]
+        assert walked.modes[number] <= found.modes[number]
+        if walked.walk.complete:
+            assert (walked.edges[number], walked.modes[number]) == (found.edges[number], found.modes[number])
+
+
+def test_a_search_that_is_not_finished_still_sees_what_lies_deep() -> None:
+    system = system_of(GATED, keys="1")
+    fields = mode_fields(system)
+    found = explore(system, fields, 2, 0.2, lambda *_: True, 1)
+    assert not found.walk.complete
+    assert ("ajar", "shut") in {edge[:2] for edge in found.edges[0]}
+
+
+CHOOSING = """
+system Choosing "where a node goes depends on what is decided"
+node A[2] {
+  state mode: { idle, wise, rash } = idle
+  tired: bool = false
+}
+message vote(yes: bool) from A to A
+action ask(a: A) when a.mode == idle do send vote(true) to each all(A)
+on vote(yes) at a from b do
+  if a.mode == idle then a.mode := if yes and not a.tired then wise else rash
+"""
+
+
+def test_edges_that_differ_say_in_what() -> None:
+    diagram = diagram_of(system_of(CHOOSING), static=True)
+    said = {(one.source, one.target): one.condition for one in diagram.transitions}
+    assert said["idle", "wise"] == "yes == true and a.tired == false"
+    assert said["idle", "rash"] == ""
+
+
+def test_what_was_never_seen_is_left_out_unless_requested() -> None:
+    diagram = diagram_of(system_of(GATED, keys="0"))
+    brief, whole = view_of(diagram, unseen=False), view_of(diagram, unseen=True)
+    assert brief.states == ("shut",)
+    assert brief.arrows == ()
+    assert "not drawn, because never taken: " in brief.footing
+    assert {"ajar", "open", "gone"} <= set(whole.states)

@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ),
     ),
     "check-impl": (("check-impl", "fiorano-shared", "--schedules", "20"),),
+    "diagram": (("diagram", "pair.ha"), ("diagram", "pair.ha", "--static")),
     "replay": (("replay", "register.ha", "--check", "cut", "--property", "one_leader", "--on", "plugin:Register"),),
 }
 """Commands for each kind of document, in an order in which later ones find what earlier ones have written."""
@@ -102,7 +103,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list
 def _written(command: tuple[str, ...]) -> Any:
     place = Path("found.json")
     place.unlink(missing_ok=True)
-    ended = hacheck(*command, "--json", str(place))
+    where = ("--format", "json", "--output") if command[0] == "diagram" else ("--json",)
+    ended = hacheck(*command, *where, str(place))
     assert ended.code != 4, ended.err
     assert place.exists(), f"{' '.join(command)} wrote nothing: {ended.err}"
     return json.loads(place.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from hacheck.cli.declaring import Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
-FORMATS = ("text", "mermaid", "dot", "svg")
+FORMATS = ("text", "mermaid", "dot", "svg", "json")
 
 EPILOG = """
 [bold]Examples[/]
@@ -17,8 +17,12 @@ EPILOG = """
 
   hacheck diagram icestorm --format svg --output icestorm.svg
 
+  hacheck diagram icestorm --format json             edges with their conditions, as data
+
   hacheck diagram mine.ha --node A --format mermaid  to paste into a README
 """
+
+UNSEEN = "With the edges that the text allows and exploration did not see."
 
 
 @guarded
@@ -29,11 +33,12 @@ def diagram(
     ] = None,
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
-    format: Annotated[str, option("--format", metavar="FORMAT", help="Format: text, mermaid, dot or svg.")] = "text",
+    format: Annotated[str, option("--format", metavar="FORMAT", help="Format: text, mermaid, dot, svg or json.")] = "text",
     output: Annotated[
         str | None, option("--output", "-o", metavar="FILE", help="Write to this file instead.", writes=Writes())
     ] = None,
     static: Annotated[bool, flag("--static", help="Use the text of the spec alone, without exploring it.")] = False,
+    unseen: Annotated[bool, flag("--unseen", help=UNSEEN)] = False,
     states: Annotated[str, option("--states", metavar="N", help="Explore at most this many states.")] = "1M",
     time: Annotated[str, option("--time", metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",
     no_color: NoColorOption = False,
@@ -58,5 +63,6 @@ def diagram(
             states_max=parse_count("--states", states),
             seconds_max=parse_seconds(time),
             no_color=no_color,
+            unseen=unseen,
         )
     )

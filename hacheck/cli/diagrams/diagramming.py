@@ -9,18 +9,19 @@ from pathlib import Path
 from msgspec import Struct
 
 from hacheck.atomic_files import replacing
-from hacheck.checker.diagram import ModeField, Sightings, diagrams, mode_fields, walk
+from hacheck.checker.diagram import ModeField, Sightings, diagrams, explore, mode_fields
 from hacheck.checker.engine import Progress
 from hacheck.cli.console import console_for, error_console
 from hacheck.cli.diagrams.view import View, view_of
 from hacheck.cli.guard import BadInput, ExitCode
-from hacheck.cli.json_output import open_target
+from hacheck.cli.json_output import Target, open_target
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.model.ir import System
 from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.resources import usable_cores
 
 
 class DiagramRequest(Struct, frozen=True):
@@ -36,6 +37,7 @@ class DiagramRequest(Struct, frozen=True):
     states_max: int
     seconds_max: float
     no_color: bool
+    unseen: bool = False
 
 
 def draw(request: DiagramRequest) -> ExitCode:
@@ -45,7 +47,14 @@ def draw(request: DiagramRequest) -> ExitCode:
     fields = fields_of(system, request.node)
     target = None if request.output is None else open_target(request.output)
     sightings = None if request.static else explored(system, fields, request)
-    views = [view_of(diagram) for diagram in diagrams(system, fields, sightings)]
+    drawn = diagrams(system, fields, sightings)
+    if request.format == "json":
+        from hacheck.api.diagram_document import diagram_document
+
+        document = diagram_document(request.spec, system, drawn, unseen=request.unseen or request.static)
+        (target or Target(None)).write(document)
+        return ExitCode.AS_EXPECTED
+    views = [view_of(diagram, unseen=request.unseen) for diagram in drawn]
     if request.format == "text":
         show_text(views, request, to_file=request.output)
         return ExitCode.AS_EXPECTED
@@ -85,7 +94,7 @@ def explored(system: System, fields: tuple[ModeField, ...], request: DiagramRequ
             display.update(Progress(states, transitions, 0, frontier, seconds, 0))
             return not interruption.requested
 
-        return walk(system, fields, request.states_max, request.seconds_max, report)
+        return explore(system, fields, request.states_max, request.seconds_max, report, usable_cores())
 
 
 def written(format: str, views: Sequence[View]) -> str:

@@ -4,6 +4,7 @@ labels."""
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.checker.diagram import Diagram, Transition
 from hacheck.model.ir import ActionKind
@@ -55,12 +56,20 @@ class View(Struct, frozen=True):
     absent: str
 
 
-def view_of(diagram: Diagram, *, brief: bool = False) -> View:
-    """The diagram as it is drawn. `brief`: of a fault that many states have, it is not said which."""
+def view_of(diagram: Diagram, *, brief: bool = False, unseen: bool = True) -> View:
+    """The diagram as it is drawn. `brief`: of a fault that many states have, it is not said which, nor in what the
+    edges of an action differ. `unseen`: with the edges and modes that exploration has not seen."""
+    left_out = 0
+    if not unseen and diagram.walk is not None:
+        seen = tuple(one for one in diagram.transitions if one.seen)
+        left_out = len(diagram.transitions) - len(seen)
+        states = tuple(state for state in diagram.states if state not in diagram.unseen)
+        diagram = replace(diagram, transitions=seen, states=states, unseen=())
     arrows: dict[tuple[str, str], list[Label]] = {}
     for transition in _drawn_once(diagram, brief):
         action = transition.action.removesuffix(f" {diagram.owner}")
-        label = Label(action, transition.kind, transition.guard, transition.seen)
+        guard = transition.guard if brief else _all_of(transition.guard, transition.condition)
+        label = Label(action, transition.kind, guard, transition.seen)
         labels = arrows.setdefault((transition.source, transition.target), [])
         if label not in labels:
             labels.append(label)
@@ -72,9 +81,14 @@ def view_of(diagram: Diagram, *, brief: bool = False) -> View:
         diagram.initial,
         diagram.unseen,
         tuple(Arrow(*ends, tuple(labels)) for ends, labels in arrows.items()),
-        footing_of(diagram),
+        footing_of(diagram) + (f"; not drawn, because never taken: {left_out}" if left_out else ""),
         "not seen" if diagram.walk is not None and not diagram.walk.complete else "unreachable",
     )
+
+
+def _all_of(*conditions: str) -> str:
+    parts = [part for condition in conditions for part in condition.split(" and ") if part]
+    return " and ".join(dict.fromkeys(parts))
 
 
 def footing_of(diagram: Diagram) -> str:
@@ -90,17 +104,18 @@ def footing_of(diagram: Diagram) -> str:
 def _drawn_once(diagram: Diagram, brief: bool) -> list[Transition]:
     """The transitions, those that lead from every other state to one under the same condition put into
     one; in a brief view also faults seen in several."""
-    groups: dict[tuple[str, str, str, bool | None], list[Transition]] = {}
+    groups: dict[tuple[str, str, str, bool | None, str], list[Transition]] = {}
     for transition in diagram.transitions:
-        key = (transition.target, transition.action, transition.guard, transition.seen)
+        condition = "" if brief else transition.condition
+        key = (transition.target, transition.action, transition.guard, transition.seen, condition)
         groups.setdefault(key, []).append(transition)
     live = [state for state in diagram.states if state not in diagram.unseen and not state.startswith("(")]
     drawn: list[Transition] = []
-    for (target, action, guard, seen), group in groups.items():
+    for (target, action, guard, seen, condition), group in groups.items():
         sources = {transition.source for transition in group}
         everywhere = {state for state in live if state != target} <= sources
         if everywhere and len(sources) >= ANY_LEAST and not any(source.startswith("(") for source in sources):
-            drawn.append(Transition(ANY, target, action, group[0].kind, guard, seen))
+            drawn.append(Transition(ANY, target, action, group[0].kind, guard, seen, condition))
         elif brief and seen and group[0].kind == "fault" and len(sources) >= SEVERAL_LEAST:
             drawn.append(Transition(SEVERAL, target, action, "fault", guard, seen))
         else:
