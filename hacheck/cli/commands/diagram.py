@@ -33,7 +33,7 @@ def diagram(
     ] = None,
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
-    format: Annotated[str, option("--format", metavar="FORMAT", help="Format: text, mermaid, dot, svg or json.")] = "text",
+    format: Annotated[str, option("--format", metavar="FORMAT", help="text, mermaid, dot, svg or json.")] = "text",
     output: Annotated[
         str | None, option("--output", "-o", metavar="FILE", help="Write to this file instead.", writes=Writes())
     ] = None,
