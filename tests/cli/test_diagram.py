@@ -235,7 +235,7 @@ def test_edges_that_differ_say_in_what() -> None:
     diagram = diagram_of(system_of(CHOOSING), static=True)
     said = {(one.source, one.target): one.condition for one in diagram.transitions}
     assert said["idle", "wise"] == "yes == true and a.tired == false"
-    assert said["idle", "rash"] == ""
+    assert said["idle", "rash"] == "not (yes and not a.tired)"
 
 
 def test_what_was_never_seen_is_left_out_unless_requested() -> None:
