@@ -37,7 +37,18 @@ class Page:
         return str(self.all(selector)[0].text)
 
     def click(self, selector: str, text: str = "") -> None:
-        """Clicks on the first such element that has a text in it."""
+        """Clicks on the first such element that has a text in it; again where the page was redrawn meanwhile."""
+        from selenium.common.exceptions import StaleElementReferenceException
+
+        for _ in range(5):
+            try:
+                self._click(selector, text)
+                return
+            except StaleElementReferenceException:
+                continue
+        raise AssertionError(f"{selector} is redrawn again and again")
+
+    def _click(self, selector: str, text: str) -> None:
         (one, *_) = [element for element in self.all(selector) if text in element.text]
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", one)
         one.click()

@@ -37,7 +37,7 @@ class Belief(Struct, frozen=True):
 
     def to_json(self) -> Json:
         """The belief as a part of a view."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
 def wrong_beliefs(reader: ViewReader) -> list[Belief]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from msgspec.structs import asdict
+import msgspec
 
 from hacheck import __version__
 from hacheck.cli.page.html_page import html_page
@@ -73,7 +73,7 @@ def trace_data(
     specification: Specification, verdict: Verdict, lines: Sequence[dict[str, Json]], run: ShownRun | None
 ) -> Json:
     """One trace."""
-    made = asdict(verdict)
+    made: Json = msgspec.to_builtins(verdict)
     for name in ("run", "repair", "width"):
         del made[name]
     made |= {
