@@ -42,6 +42,14 @@ def test_everything_of_a_small_system_is_rechecked(spec: str, how: tuple[str, ..
     assert line.endswith("no difference")
 
 
+@pytest.mark.parametrize("how", [(), ("--engine", "python")])
+def test_states_behind_a_limit_are_no_difference(spec: str, how: tuple[str, ...]) -> None:
+    ended = hacheck("verify", spec, "--recheck", "60s", "--states", "6", *how, columns=200)
+    assert ended.code in (0, 3), ended.out
+    (line,) = [line for line in ended.out.splitlines() if line.strip().startswith("rechecked")]
+    assert line.endswith("no difference")
+
+
 def test_recheck_is_part_of_the_json(spec: str, tmp_path: Path) -> None:
     target = tmp_path / "found.json"
     assert hacheck("verify", spec, "--recheck", "60s", "--json", str(target)).code == 0

@@ -16,8 +16,10 @@ from msgspec.structs import replace
 from hacheck.checker.explicit.portable.condition_functions import wanted_by
 from hacheck.checker.explicit.portable.python_program import Code, compiled, finding_source, generate
 from hacheck.checker.explicit.property_conditions import NO_VALUE, Questions, pose
+from hacheck.compile.codegen.basic_blocks import temp_kinds
 from hacheck.compile.codegen.system_module import Mark, emit
-from hacheck.compile.lowering.blocks import SearchTarget
+from hacheck.compile.lowering.blocks import Branch, SearchTarget, SetTemp
+from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.layout import Layout, pack, unpack
 from hacheck.compile.lowering.system import lower
 from hacheck.model.interpreter import EvaluationError, Failed, Interpreter
@@ -93,6 +95,14 @@ def test_sets_of_more_than_a_word_are_as_the_portable_ones(copies_max: int) -> N
 def test_conditions_of_costly_parts_are_as_the_portable_ones(first: int, copies_max: int) -> None:
     for seed in range(first, first + 12):
         assert_same(costly_system(seed), 60, copies_max)
+
+
+def test_temporary_is_wide_enough_for_all_that_it_is_set_to() -> None:
+    graph = Graph()
+    signs = graph.make("sub", (graph.slot(0, 1), graph.slot(1, 1)), -1, 1)
+    assert temp_kinds([(SetTemp(7, graph.one),)]) == {7: "i1"}
+    assert temp_kinds([(SetTemp(7, signs), SetTemp(7, graph.zero))]) == {7: "i64"}
+    assert temp_kinds([(SetTemp(7, graph.zero), Branch(graph.slot(0, 1), (SetTemp(7, signs),), ()))]) == {7: "i64"}
 
 
 def test_step_condition_reads_what_the_step_leaves_alone() -> None:

@@ -13,10 +13,12 @@ from hacheck.model.ir import (
     Assign,
     Binary,
     Choose,
+    Conditional,
     Constant,
     Domain,
     Expression,
     If,
+    Let,
     Local,
     Require,
     Statement,
@@ -29,6 +31,10 @@ from hacheck.model.types import Range
 from tests.models.small import action, asked, system
 
 DIGIT = Range(0, 3)
+ZERO = Constant(0, DIGIT)
+BITS = (Variable("e", Range(0, 1)), Variable("f", Range(0, 1)))
+KEPT = Local("kept", Range(-3, 3))
+"""A number that may be negative, which both sides of a branch may write."""
 
 
 def costly_system(seed: int) -> System:
@@ -53,6 +59,14 @@ def costly_system(seed: int) -> System:
         return Unary("not", joined) if chance.random() < 0.3 else joined
 
     def put() -> tuple[Statement, ...]:
+        kind = chance.random()
+        if kind < 0.2:
+            among = BITS if chance.random() < 0.5 else digits
+            return (Assign(Target(KEPT), Binary("-", chance.choice(among), chance.choice(among))),)
+        if kind < 0.3:
+            return (Assign(Target(KEPT), Constant(chance.randint(-3, 3), KEPT.type)),)
+        if kind < 0.4:
+            return (Assign(Target(chance.choice(digits)), Conditional(Binary("<", KEPT, ZERO), ZERO, KEPT)),)
         value = chance.choice([Constant(chance.randint(0, 3), DIGIT), chance.choice(digits)])
         return (Assign(Target(chance.choice(digits)), value),)
 
@@ -70,10 +84,15 @@ def costly_system(seed: int) -> System:
                 found += put()
         return (*found, *put())
 
-    step = action(*block(3), *block(2), name="step", guard=condition(2))
-    turn = action(Choose("x", Domain(DIGIT, None, None)), Assign(Target(digits[0]), Local("x", DIGIT)), *block(2))
+    begin = Let(KEPT.name, KEPT.type, Binary("-", chance.choice(digits), chance.choice(digits)))
+    step = action(begin, *block(3), *block(2), name="step", guard=condition(2))
+    chosen = Assign(Target(digits[0]), Local("x", DIGIT))
+    flips = [Assign(Target(bit), Binary("-", Constant(1, bit.type), bit)) for bit in BITS]
+    flip = action(flips[chance.randrange(2)], name="flip", guard=condition(0))
+    turn = action(begin, Choose("x", Domain(DIGIT, None, None)), chosen, *block(2), name="turn")
     goals = (
         asked("invariant", condition(3), "first"),
         asked("step", Binary("or", condition(2), condition(2)), "second"),
     )
-    return system(dict(zip(digits, (0, 1, 2, 3), strict=True)), step, turn, properties=goals)
+    start = dict(zip((*digits, *BITS), (0, 1, 2, 3, 0, 1), strict=True))
+    return system(start, step, turn, flip, properties=goals)
