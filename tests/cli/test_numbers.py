@@ -28,6 +28,7 @@ LEADING = {
     "simulate": ["icestorm"],
     "conform": ["icestorm", "nowhere.jsonl"],
     "explore": ["icestorm"],
+    "replay": ["icestorm"],
     "monitor": ["icestorm", "nowhere", "--results", "out"],
     "traces": ["validate", "nowhere.jsonl"],
 }
