@@ -19,6 +19,7 @@ from hacheck.cli.exploring.loopback_server import ADDRESS, LoopbackServer
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.options import all_known
 from hacheck.cli.page.html_page import html_page
+from hacheck.cli.page.page_diagrams import diagrams_of
 from hacheck.cli.page.report_data import ShownRun, ViewMaker, frame, key_of, verdicts_of
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
@@ -116,6 +117,7 @@ def live_page(
     report = frame(specification, __version__)
     if "checks" in document:
         report |= verdicts_of(document)
+    report["diagrams"] = diagrams_of(shown)
     return html_page(report, contents, live=True), ExploredViews(runs)
 
 

@@ -33,6 +33,9 @@ TRACES_MAX = 50
 LINES_MAX = 200_000
 """So many lines of logs are on a page."""
 
+STEPS_MAX = 1_000
+"""Of a longer run up to where a trace leaves the model, the last state and the length are shown, and no picture."""
+
 RAW_BYTES_MAX = 50_000_000
 """A larger log is shown by the fields of its records, not by its text."""
 
@@ -46,7 +49,7 @@ def conform_report(specification: Specification, found: ConformResult, dataset: 
     shown, traces = [], []
     for verdict in chosen:
         run = shown_run(found, verdict)
-        if run is not None:
+        if run is not None and len(run.run.steps) <= STEPS_MAX:
             shown.append(run)
         traces.append(trace_data(specification, verdict, lines.get(verdict.trace_id, []), run))
     conform = {
@@ -73,6 +76,7 @@ def trace_data(
     specification: Specification, verdict: Verdict, lines: Sequence[dict[str, Json]], run: ShownRun | None
 ) -> Json:
     """One trace."""
+    too_long = run is not None and len(run.run.steps) > STEPS_MAX
     made: Json = msgspec.to_builtins(verdict)
     for name in ("run", "repair", "width"):
         del made[name]
@@ -82,7 +86,8 @@ def trace_data(
         "deviation": deviation_of(verdict, lines),
         "file": PurePath(verdict.file).name,
         "states": None if run is None else model_state(run.system, run.run.states[-1]),
-        "run_key": None if run is None else key_of(specification, run.check, run.name),
+        "run_key": None if run is None or too_long else key_of(specification, run.check, run.name),
+        "run_steps": 0 if run is None else len(run.run.steps),
     }
     return made
 

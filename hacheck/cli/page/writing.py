@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hacheck import __version__
 from hacheck.cli.page.html_page import html_page
+from hacheck.cli.page.page_diagrams import diagrams_of
 from hacheck.cli.page.report_data import ShownRun, frame, verdicts_of, views_of
 from hacheck.model.language import Specification
 
@@ -45,7 +46,8 @@ def runs_of_results(results: Sequence[CheckResult]) -> list[ShownRun]:
 def verify_report(specification: Specification, document: Json, results: Sequence[CheckResult]) -> str:
     """The page about what `verify` found. `document`: its JSON."""
     report = frame(specification, __version__) | verdicts_of(document)
-    return html_page(report, views_of(specification, runs_of_results(results)))
+    shown = runs_of_results(results)
+    return html_page(report | {"diagrams": diagrams_of(shown)}, views_of(specification, shown))
 
 
 def runs_report(specification: Specification, document: Json, shown: Sequence[ShownRun]) -> str:
@@ -53,4 +55,4 @@ def runs_report(specification: Specification, document: Json, shown: Sequence[Sh
     report = frame(specification, __version__)
     if "checks" in document:
         report |= verdicts_of(document)
-    return html_page(report, views_of(specification, shown))
+    return html_page(report | {"diagrams": diagrams_of(shown)}, views_of(specification, shown))

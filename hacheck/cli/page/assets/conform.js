@@ -78,7 +78,9 @@ function deviationCard(trace) {
     trace.repair_text ? h("p", {}, "Smallest change: ", h("b", {}, trace.repair_text), trace.repair_records
       ? `. With it, ${plural(trace.repair_records, "more record")} would be explained.` : ".") : null,
     trace.states ? standTable(trace.states) : null,
-    trace.run_key ? h("p", {}, h("a", { href: runLink(trace.run_key) }, "The shortest run of the model up to there")) : null);
+    trace.run_key ? h("p", {}, h("a", { href: runLink(trace.run_key) }, "The shortest run of the model up to there")) : null,
+    trace.run_steps && !trace.run_key ? h("p", { class: "soft" }, `The shortest run up to there has ${plural(trace.run_steps, "step")}, `
+      + "too many for a picture.") : null);
 }
 
 const standTable = ({ head, rows }) => h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "state of the model" },

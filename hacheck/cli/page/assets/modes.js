@@ -17,7 +17,8 @@ function modeEdges(view, kind, row) {
     return edges.get(key);
   };
   const diagram = (REPORT.diagrams?.[view.data.check] ?? []).find((one) => one.owner === kind);
-  for (const { source, target, action } of diagram?.transitions ?? []) edge(source, target).labels.add(action);
+  for (const { source, target, action, condition } of diagram?.edges ?? [])
+    edge(source, target).labels.add(condition ? `${action} when ${condition}` : action);
   for (let place = 1; place <= shownLength(); place += 1) {
     const [before, after] = [view.state(stateNumber(place - 1)), view.state(stateNumber(place))];
     for (const { id } of view.data.nodes.filter((node) => node.kind === kind)) {

@@ -138,7 +138,7 @@ class Picture {
     const last = at.path.length ? at.base : this.view.length;
     return this.view.beliefs.filter((belief) => this.x.has(belief.holder) && belief.wrong <= last).map((belief) => {
       const x = this.x.get(belief.holder) + 10, until = Math.min(belief.until, last);
-      const about = this.lane < 130 ? this.view.short(belief.about) : belief.about;
+      const about = this.lane < 190 ? this.view.short(belief.about) : belief.about;
       return [s("path", { d: `M${x} ${this.y(belief.wrong) - 4}V${this.y(until) + this.height / 2 - 4}`,
         stroke: "var(--stale)", "stroke-width": 3, "stroke-dasharray": "4 3", fill: "none" }),
         this.text(x + 4, this.y(belief.wrong) + 15, this.lane < 70 ? "?" : `wrong about ${about}`,
