@@ -16,13 +16,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
 from measuring import Spent, spent
+from msgspec import Struct, field
 from systems import system_of
 
 from hacheck.checker.engine import Answer, Engine, Limits
@@ -32,8 +32,7 @@ from hacheck.model.ir import System
 _ON_RUNS = ("eventually", "leads_to")
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """What to explore: a spec's check or settings. `properties`: which are asked; if none is named, those of `kinds`
     ("all", "safety" or "liveness")."""
 
@@ -61,8 +60,7 @@ class Task:
         return (*found, *(flag for flag, given in flags.items() if given))
 
 
-@dataclass(frozen=True, slots=True)
-class Explored:
+class Explored(Struct, frozen=True):
     """What an exploration found and cost. `held`: the invariants asked that hold. `seconds`:
     of each phase, CPU or wall as asked for. `cost`: of the whole process, from the start of Python
     to the verdict."""
