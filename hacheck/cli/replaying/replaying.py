@@ -56,13 +56,14 @@ def replay_run(request: Request) -> ExitCode:
     folder = _folder(request.keep)
     several = _repeated if request.random is None else _random
     results = several(request, plugin, folder)
-    code = exit_code(results)
+    outcome = overall(results, same_run=request.random is None)
+    code = exit_code(outcome)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     if len(results) > 1:
         console.print(outcome_report.totals(console, results))
     if target is not None:
-        target.write(document_of(request, results, code))
+        target.write(document_of(request, results, outcome))
     return code
 
 
@@ -135,26 +136,27 @@ def _carried_out(request: Request, chosen: Chosen, plugin: Product, place: Path,
     return result
 
 
-def exit_code(results: Sequence[ReplayResult]) -> ExitCode:
-    """1 where one is refuted or masked, else 0 where one is confirmed, else 3."""
-    outcomes = {result.outcome for result in results}
-    if outcomes & {"refuted", "masked"}:
-        return ExitCode.NOT_AS_EXPECTED
-    return ExitCode.AS_EXPECTED if "confirmed" in outcomes else ExitCode.UNDECIDED
+def exit_code(outcome: Outcome) -> ExitCode:
+    """0 for a run that was confirmed, 1 for one that was not, 3 where nobody knows."""
+    if outcome == "confirmed":
+        return ExitCode.AS_EXPECTED
+    return ExitCode.NOT_AS_EXPECTED if outcome in ("refuted", "masked") else ExitCode.UNDECIDED
 
 
-def overall(results: Sequence[ReplayResult]) -> Outcome:
-    """The outcome of several: the one that decides the exit code."""
-    order: tuple[Outcome, ...] = ("refuted", "masked", "confirmed", "environment", "not_carried_out")
+def overall(results: Sequence[ReplayResult], *, same_run: bool) -> Outcome:
+    """The outcome of several. Of one run that was repeated: it is confirmed if it came out once, since a schedule may
+    miss what the product can do. Of several runs: none may be refuted."""
+    first: tuple[Outcome, ...] = ("confirmed", "refuted", "masked") if same_run else ("refuted", "masked", "confirmed")
+    order = (*first, "environment", "not_carried_out")
     return min((result.outcome for result in results), key=order.index)
 
 
-def document_of(request: Request, results: Sequence[ReplayResult], code: ExitCode) -> ReplayDocument:
+def document_of(request: Request, results: Sequence[ReplayResult], outcome: Outcome) -> ReplayDocument:
     """Everything found, as `--json` writes it."""
     return ReplayDocument(
         hacheck=version(),
-        outcome=overall(results),
-        exit_code=int(code),
+        outcome=outcome,
+        exit_code=int(exit_code(outcome)),
         product=request.on,
         counts={kind: sum(result.outcome == kind for result in results) for kind in get_args(ReplayOutcome)},
         runs=[_run_of(result) for result in results],

@@ -26,7 +26,7 @@ PINNED: dict[str, Found] = {
             "reads_are_current": 18,
         },
         reached={"served": 10, "unknown_outcome": 12},
-        holds="minority_steps_down highest_id_leads",
+        holds="reorganization_ends never_wedged minority_steps_down highest_id_leads",
     ),
     "smoke": Found(
         (30, 105, 10),
@@ -46,7 +46,8 @@ PINNED: dict[str, Found] = {
             "reads_are_current": 18,
         },
         reached={"served": 10, "unknown_outcome": 20},
-        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
+        holds="reorganization_ends never_wedged "
+        "acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
         "stamps_tell_databases_apart minority_steps_down serving_replicas_agree",
     ),
     "power_failure": Found(
@@ -60,7 +61,8 @@ PINNED: dict[str, Found] = {
             "reads_are_current": 18,
         },
         reached={"served": 10, "unknown_outcome": 20},
-        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
+        holds="reorganization_ends never_wedged "
+        "acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
         "stamps_tell_databases_apart minority_steps_down highest_id_leads serving_replicas_agree",
     ),
     "pause": Found(
@@ -80,7 +82,7 @@ PINNED: dict[str, Found] = {
             "reads_are_current": 11,
         },
         reached={"served": 10, "unknown_outcome": 12},
-        holds="minority_steps_down highest_id_leads",
+        holds="reorganization_ends never_wedged minority_steps_down highest_id_leads",
     ),
     "cut": Found(
         (476_213, 1_910_089, 86),
@@ -99,7 +101,7 @@ PINNED: dict[str, Found] = {
             "reads_are_current": 11,
         },
         reached={"served": 10, "unknown_outcome": 12},
-        holds="minority_steps_down highest_id_leads",
+        holds="reorganization_ends never_wedged minority_steps_down highest_id_leads",
     ),
     "recovers": Found(
         (2_674, 9_454, 40),
@@ -129,7 +131,8 @@ PINNED: dict[str, Found] = {
             "reads_are_current": 18,
         },
         reached={"served": 10, "unknown_outcome": 12},
-        holds="acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
+        holds="reorganization_ends never_wedged "
+        "acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
         "stamps_tell_databases_apart full_start_first minority_steps_down highest_id_leads serving_replicas_agree",
     ),
     "changes_in_parallel": Found(
@@ -180,7 +183,7 @@ PINNED: dict[str, Found] = {
             "reads_are_current": 18,
         },
         reached={"served": 10},
-        holds="minority_steps_down highest_id_leads serving_replicas_agree",
+        holds="reorganization_ends never_wedged minority_steps_down highest_id_leads serving_replicas_agree",
     ),
     "stamp_wiped": Found(
         (58_942, 225_694, 60),
@@ -238,6 +241,30 @@ PINNED: dict[str, Found] = {
             "acknowledged_survives": 26,
             "acknowledged_is_stored": 26,
         },
+    ),
+    "lost_by_overlap": Found(
+        (233_886, 894_444, 81),
+        violated={
+            "acknowledged_survives": 23,
+            "deposed_never_acknowledges": 23,
+        },
+        reached={"served": 10},
+    ),
+    "wedged": Found(
+        (4_831_811, 23_833_729, 78),
+        violated={"reorganization_ends": 33},
+    ),
+    "interrupted": Found(
+        (80_441, 251_259, 69),
+        violated={
+            "never_wedged": 16,
+            "reorganization_ends": 24,
+        },
+    ),
+    "guarded": Found(
+        (25_821, 86_352, 64),
+        holds="never_wedged reorganization_ends",
+        reached={"served": 12},
     ),
     "no_majority": Found(
         (456_316, 1_840_726, 58),

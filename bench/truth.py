@@ -1,0 +1,104 @@
+"""Carries counterexamples out on real products and writes the table of `docs/truth.md`.
+
+    python -m bench.truth --repeat 20 --recordings DIR
+
+Each row is one run of a check, carried out so many times: what came of it, how often, and where it was recorded. A
+product that is not installed leaves its rows as they are in the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from hacheck.atomic_files import replace_text
+
+PAGE = Path(__file__).parents[1] / "docs" / "truth.md"
+BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
+HEAD = "| product | check | property | steps | outcome | rate | seconds | why |\n|---|---|---|---|---|---|---|---|\n"
+WHY_MAX = 160
+
+ICESTORM = (
+    ("lost_by_overlap", "acknowledged_survives deposed_never_acknowledges served"),
+    ("wedged", "reorganization_ends"),
+    (
+        "as_released",
+        "acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
+        "stamps_tell_databases_apart full_start_first served majority_serves one_coordinator a_majority_serves "
+        "one_view reads_are_current",
+    ),
+    ("stamp_wiped", "acknowledged_survives"),
+    ("rejection_taken_for_success", "acknowledged_survives"),
+    ("idle_coordinator", "minority_steps_down"),
+    ("pause", "acknowledged_survives"),
+    ("default", "acknowledged_survives"),
+    ("cut", "acknowledged_survives"),
+)
+RUNS = [("icestorm", "icestorm", check, claim) for check, claims in ICESTORM for claim in claims.split()]
+"""Product, spec, check and property of each row."""
+
+
+def main() -> int:
+    """Carries out every run, and writes the page after each: what is done when it is interrupted stays."""
+    parser = argparse.ArgumentParser(prog="truth", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--repeat", type=int, default=20, help="how often each run is carried out")
+    parser.add_argument("--recordings", type=Path, help="the folder for recordings; by default a temporary one")
+    options = parser.parse_args()
+    folder = options.recordings or Path(tempfile.mkdtemp(prefix="truth-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    for product, spec, check, claim in RUNS:
+        found = carried_out(product, spec, check, claim, options.repeat, folder)
+        if found is None:
+            continue
+        write(f"| {product} | `{check}` | `{claim}` |", row(product, check, claim, found["runs"]))
+        print(product, check, claim, found["counts"], flush=True)
+    return 0
+
+
+def carried_out(product: str, spec: str, check: str, claim: str, repeat: int, folder: Path) -> Any:
+    """What `hacheck replay` writes; `None`, where the product is missing."""
+    place = folder / f"{product}-{check}-{claim}"
+    words = ["replay", spec, "--check", check, "--property", claim, "--on", product, "--repeat", str(repeat), "-q"]
+    command = [sys.executable, "-m", "hacheck", *words, "--keep", str(place), "--json", f"{place}.json"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode in (2, 4):
+        print(f"not carried out: {ended.stderr.strip()}", file=sys.stderr)
+        return None
+    return json.loads(Path(f"{place}.json").read_text(encoding="utf-8"))
+
+
+def row(product: str, check: str, claim: str, runs: list[Any]) -> str:
+    """A line of the table."""
+    (outcome, times), *_ = Counter(run["outcome"] for run in runs).most_common(1)
+    one = next(run for run in runs if run["outcome"] == outcome)
+    at = f" at step {one['at_step']}, `{one['step']}`" if one["at_step"] else ""
+    seconds = sorted(run["seconds"] for run in runs)[len(runs) // 2]
+    why = "" if outcome == "confirmed" else shortened(one["reason"])
+    cells = (product, f"`{check}`", f"`{claim}`", str(one["steps_of_run"]), outcome.replace("_", " ") + at)
+    return f"| {' | '.join(cells)} | {times} of {len(runs)} | {seconds:.0f} | {why} |\n"
+
+
+def shortened(reason: str) -> str:
+    """A reason on one line of a table, without names that differ from time to time."""
+    text = re.sub(r"\b\d:[0-9A-F-]{36}", "…", " ".join(reason.split())).replace("|", "/")
+    return text if len(text) <= WHY_MAX else f"{text[:WHY_MAX]}…"
+
+
+def write(key: str, line: str) -> None:
+    """Puts a line into the table of the page, in the place of the one that begins with the same cells."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    table, after = rest.split(END)
+    lines = [one for one in table.removeprefix(HEAD).splitlines(keepends=True) if not one.startswith(key)]
+    replace_text(PAGE, f"{before}{BEGIN}{HEAD}{''.join([*lines, line])}{END}{after}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
