@@ -117,7 +117,7 @@ def test_help_imports_neither_engine_nor_language() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported = ended.stdout.split("IMPORTED")[1].split()
-    beside = {"hacheck", "hacheck.api", "hacheck.api.errors"}
+    beside = {"hacheck", "hacheck.api", "hacheck.api.errors", "hacheck.wording"}
     assert not [name for name in imported if not name.startswith("hacheck.cli") and name not in beside]
     heavy = {"hacheck.cli.checking.verifying", "hacheck.cli.console", "hacheck.cli.diagrams.diagramming"}
     assert not heavy & set(imported)
