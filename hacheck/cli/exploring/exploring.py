@@ -32,6 +32,9 @@ from hacheck.model.runs import Run
 
 Json: TypeAlias = Any
 
+DIAGRAM_SECONDS = 2.0
+"""So long at most it is explored for state diagrams before the page is there."""
+
 STARTS_MAX = 20
 """So many initial states are on the page."""
 
@@ -117,7 +120,7 @@ def live_page(
     report = frame(specification, __version__)
     if "checks" in document:
         report |= verdicts_of(document)
-    report["diagrams"] = diagrams_of(shown)
+    report["diagrams"] = diagrams_of(shown, DIAGRAM_SECONDS)
     return html_page(report, contents, live=True), ExploredViews(runs)
 
 
