@@ -16,6 +16,7 @@ THEME = Theme(
     {
         "ok": "green",
         "good": "bold green",
+        "expected": "cyan",
         "bad": "bold red",
         "warn": "yellow",
         "doubt": "bold yellow",
@@ -33,10 +34,14 @@ THEME = Theme(
 
 
 class Symbols(Struct, frozen=True):
-    """The marks used in the output; an ASCII set serves terminals that can show nothing else."""
+    """The marks used in the output; an ASCII set serves terminals that can show nothing else.
+
+    `foreseen`: of a violation that the spec expects.
+    """
 
     holds: str
     violated: str
+    foreseen: str
     unknown: str
     arrow: str
     fault: str
@@ -48,8 +53,8 @@ class Symbols(Struct, frozen=True):
     rule: str
 
 
-UNICODE = Symbols("✔", "✘", "?", "→", "↯", "✚", "·", "╭", "│", "╰", "━")
-ASCII = Symbols("+", "x", "?", "->", "!", "*", "-", ",", "|", "`", "=")
+UNICODE = Symbols("✔", "✘", "◇", "?", "→", "↯", "✚", "·", "╭", "│", "╰", "━")
+ASCII = Symbols("+", "x", "~", "?", "->", "!", "*", "-", ",", "|", "`", "=")
 
 
 def output_console(*, no_color: bool = False) -> Console:

@@ -18,7 +18,8 @@ invariant never "a clock is never ahead": no s: Server where clock(s) > time()
 def test_clock_of_a_node_is_told_as_a_field_of_it(tmp_path: Path) -> None:
     spec, found = tmp_path / "clocks.ha", tmp_path / "found.json"
     spec.write_text(CLOCKS)
-    story = [" ".join(line.split()) for line in hacheck("verify", str(spec), "--json", str(found)).out.splitlines()]
+    printed = hacheck("verify", str(spec), "--steps", "--json", str(found)).out
+    story = [" ".join(line.split()) for line in printed.splitlines()]
     start = story.index("0 initially")
     assert story[start : start + 6] == [
         "0 initially",

@@ -60,7 +60,8 @@ def run_heading(
     console: Console, what: str, length: str, style: str, about: Property | None = None, place: str = ""
 ) -> RenderableType:
     """What a run shows, how long it is, and what was asked in the words of the spec, which has it at `place`."""
-    mark = symbols(console).violated if style == "bad" else symbols(console).holds
+    marks = symbols(console)
+    mark = {"bad": marks.violated, "expected": marks.foreseen}.get(style, marks.holds)
     line = Text.assemble((f"{mark} {what}", style), f"  {length}")
     said = []
     if about is not None:
@@ -221,6 +222,8 @@ def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
 def mark_of(found: PropertyResult, marks: Symbols) -> tuple[str, str]:
     """The mark of a verdict and its style: what matters is whether it is the expected one."""
     match found.outcome:
+        case "expected" if found.expected == "violated":
+            return marks.foreseen, "expected"
         case "expected":
             return marks.holds, "ok"
         case _ if found.without_value or found.outcome == "unexpected":

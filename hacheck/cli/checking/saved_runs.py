@@ -10,11 +10,13 @@ from typing import Any
 
 from msgspec import Struct
 from rich.console import Console
+from rich.text import Text
 
 from hacheck.api.errors import near_names
 from hacheck.checker.described_run import run_title
 from hacheck.checker.explicit.portable.random_walks import simulate
-from hacheck.cli.checking import report, runs
+from hacheck.cli.checking import report
+from hacheck.cli.checking.shown_runs import settings_line, shown_run
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import from_rows, open_target
@@ -22,6 +24,7 @@ from hacheck.cli.options import all_known
 from hacheck.cli.page.report_data import ShownRun
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
+from hacheck.model.counters.value_distances import unbounded
 from hacheck.model.interpreter import EvaluationError, replay
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
@@ -58,7 +61,7 @@ def simulate_spec(
     console = (error_console if to_stderr else output_console)(no_color=no_color)
     console.print(f"{specification.name}, seed {seed}: {run_title(system, run)}", markup=False)
     console.print()
-    console.print(runs.full_run(console, system, run, None, places=specification.place_of))
+    console.print(shown_run(console, system, run, None, places=specification.place_of))
     if len(run.steps) < steps and run.error is None:
         console.print("\nNothing more can happen here.", style="warn")
     if place is not None:
@@ -79,22 +82,31 @@ class Saved(Struct, frozen=True):
 
 
 def show_saved(
-    file: str, check: str | None, only: str | None, spec: str | None, *, itf: bool, no_color: bool
+    file: str,
+    check: str | None,
+    only: str | None,
+    spec: str | None,
+    *,
+    form: str | None,
+    out: str | None,
+    steps: bool,
+    no_color: bool,
 ) -> ExitCode:
-    """Replays a saved run and shows it, or prints it as ITF."""
+    """Replays a saved run and shows it, or writes it in a format for other tools to `out`, else to standard output."""
     content = read_json(file)
     several = isinstance(content, dict) and "specs" in content
     saved = choose(saved_runs(content, file, spec if several else None), file, check, only)
+    target = open_target(out or "-") if form is not None else None
     specification = load_specification(saved.spec if several else spec or saved.spec, no_color=no_color)
     system = system_of(specification, saved, {}, no_color=no_color)
     run = decode(system, saved, file)
-    if itf:
-        from hacheck.model.itf import run_to_itf
-
-        sys.stdout.write(json.dumps(run_to_itf(system, run), indent=1) + "\n")
-        return ExitCode.AS_EXPECTED
     about = next((item for item in system.properties if item.name == saved.property), None)
-    show_run(output_console(no_color=no_color), specification, system, saved, run, about)
+    if form is not None and target is not None:
+        from hacheck.cli.pictures.run_formats import in_format
+
+        target.save(in_format(form, specification, system, run, about, saved.check))
+        return ExitCode.AS_EXPECTED
+    show_run(output_console(no_color=no_color), specification, system, saved, run, about, steps)
     return ExitCode.AS_EXPECTED
 
 
@@ -147,20 +159,29 @@ def system_of(
     settings = {name: value for name, value in saved.settings.items() if name in names}
     key = tuple(sorted(settings.items()))
     if key not in known:
-        known[key] = instantiate(specification, settings, no_color=no_color)
+        # A counter without an end passes in a run the greatest value that it has while it is explored.
+        known[key] = unbounded(instantiate(specification, settings, no_color=no_color))
     return known[key]
 
 
 def show_run(
-    console: Console, specification: Specification, system: System, saved: Saved, run: Run, about: Property | None
+    console: Console,
+    specification: Specification,
+    system: System,
+    saved: Saved,
+    run: Run,
+    about: Property | None,
+    steps: bool = False,
 ) -> None:
     """The run with its title."""
     place = "" if about is None else specification.place_of(about)
     what = f"check {saved.check}" if saved.check else "a run"
     title = f"{system.name}, {what}" + (f", {saved.property}" if saved.property else "")
     console.print(report.run_heading(console, title, run_title(system, run), "good", about, place))
-    story = runs.full_run(console, system, run, about, places=specification.place_of)
-    console.print(runs.indented(story, 2))
+    settings = settings_line(system, specification)
+    console.print(Text(f"  {settings}", style="quiet"))
+    console.print()
+    console.print(shown_run(console, system, run, about, steps=steps, places=specification.place_of))
     console.print("\n  Replayed by the reference interpreter: every step is possible.", style="quiet")
 
 

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.verify import CheckResult, Question
 from hacheck.cli.checking.recheck_report import differs
 from hacheck.cli.checking.report import verdict_of
-from hacheck.cli.console import seconds, symbols
+from hacheck.cli.console import Symbols, seconds, symbols
 from hacheck.cli.guard import ExitCode
 from hacheck.wording import plural
 
@@ -53,11 +52,10 @@ def summary(
     parts: list[RenderableType] = [Rule(style="quiet", characters=marks.rule)]
     if len(results) + len(skipped) > 1:
         parts.append(Padding(check_table(console, results, skipped), (0, 0, 0, 2)))
+        parts.append(Text(f"  {meaning_of_marks(results, marks)}", style="quiet"))
     parts.append(verdict_line(results, skipped))
-    for check in left_out:
-        said = f"  {check.description}" if check.description else ""
-        parts.append(Text.assemble("not run: ", (check.name, "name"), (said, "quiet")))
     if left_out:
+        parts.append(Text(f"not run, by request only: {', '.join(check.name for check in left_out)}"))
         parts.append(Text(f"  hacheck verify {spec} --check {left_out[0].name}", style="quiet"))
         if len(left_out) > 1:
             parts.append(Text(f"  hacheck verify {spec} --wide", style="quiet").append("   runs all of them"))
@@ -65,27 +63,56 @@ def summary(
 
 
 def check_table(console: Console, results: Sequence[CheckResult], skipped: Sequence[str]) -> RenderableType:
-    """A row for each check."""
+    """A row for each check. Where the remark of one has no room beside it, it stands beneath."""
     marks = symbols(console)
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for justify in ("left", "left", "right", "right", "left"):
-        table.add_column(justify=justify, overflow="fold")
-    mark = {"expected": marks.holds, "unexpected": marks.violated, "undecided": marks.unknown}
+    names = [result.check.name for result in results] + list(skipped)
+    width = max(map(len, names), default=0)
+    lines: list[RenderableType] = []
     for result in results:
-        style = STYLES[result.outcome]
+        mark, style = _check_mark(result, marks)
         coverage = result.answer.coverage
-        table.add_row(
-            Text(mark[result.outcome], style=style),
-            Text(result.check.name, style="name"),
-            "" if result.answer.reach else plural(coverage.states, "state"),  # an engine may count none
-            seconds(coverage.wall_seconds),
-            Text(remark(result), style=style if result.outcome != "expected" else ""),
+        states = "" if result.answer.reach else plural(coverage.states, "state")  # an engine may count none
+        line = Text.assemble((mark, style), "  ", (result.check.name.ljust(width), "name"), f"  {states:>16}  ").append(
+            f"{seconds(coverage.wall_seconds):>7}  "
         )
+        words = remark(result)
+        room = console.width - 2 - line.cell_len
+        if result.outcome == "expected" and len(words) > room:
+            words = brief_remark(result)
+        if len(words) > room:
+            lines += [line, Padding(Text(words, style=style), (0, 0, 0, 6))]
+        else:
+            lines.append(line.append(words, style=style if result.outcome != "expected" else ""))
     for name in skipped:
-        table.add_row(
-            Text(marks.unknown, style="warn"), Text(name, style="name"), "", "", Text("not run", style="warn")
-        )
-    return table
+        lines.append(Text.assemble((marks.unknown, "warn"), "  ", (name.ljust(width), "name"), ("  not run", "warn")))
+    return Group(*lines)
+
+
+def meaning_of_marks(results: Sequence[CheckResult], marks: Symbols) -> str:
+    """What the marks in front of the checks mean: of those that occur."""
+    found = {_check_mark(result, marks)[0] for result in results}
+    meanings = {
+        marks.holds: "all hold",
+        marks.foreseen: "counterexamples found, as the spec expects",
+        marks.violated: "not as expected",
+        marks.unknown: "undecided",
+    }
+    return "   ".join(f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in found)
+
+
+def _check_mark(result: CheckResult, marks: Symbols) -> tuple[str, str]:
+    """The mark of a check and its style; one that found what it expects to be violated has its own."""
+    if result.outcome != "expected":
+        return {"unexpected": marks.violated, "undecided": marks.unknown}[result.outcome], STYLES[result.outcome]
+    if any(found.expected == "violated" for found in result.properties):
+        return marks.foreseen, "expected"
+    return marks.holds, "ok"
+
+
+def brief_remark(result: CheckResult) -> str:
+    """The same for a check that came out as expected, in fewer words."""
+    expected = sum(found.expected == "violated" for found in result.properties)
+    return f"{expected} violated" if expected else remark(result)
 
 
 def remark(result: CheckResult) -> str:

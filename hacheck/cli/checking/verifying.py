@@ -3,6 +3,7 @@ ends."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,10 +18,11 @@ from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
-from hacheck.cli.checking import recheck_report, report, runs
+from hacheck.cli.checking import overview, recheck_report, report, runs
 from hacheck.cli.checking.ci_outputs import Ci as Ci
 from hacheck.cli.checking.ci_outputs import ci_outputs
 from hacheck.cli.checking.raising_limits import Earlier, command_of, raise_limits, show_raised
+from hacheck.cli.checking.shown_runs import settings_line, shown_run
 from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console, symbols
 from hacheck.cli.engines import Exploring, engine_for, recheck_for, refuse_ignored, refuse_no_exploration
@@ -32,6 +34,7 @@ from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import memory_default
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from hacheck.checker.recheck_result import Recheck
@@ -59,6 +62,8 @@ class Request(Struct, frozen=True):
     report: str | None = None
     ci: Ci = Ci()
     runs: bool = False
+    steps: bool = False
+    details: bool = False
     witnesses: bool = False
     quiet: bool = False
     no_color: bool = False
@@ -177,6 +182,7 @@ def run_checks(
     with each limit raised. What is known of raised limits, by check. `kept`: the checks to go on with."""
     results: list[CheckResult] = []
     raised: dict[str, Raised] = {}
+    brief = len(selection.prepared) > 1 and not request.details
     if not request.quiet:
         console.print(report.title(specification))
     with Interruption().watching() as interruption:
@@ -186,13 +192,44 @@ def run_checks(
             known = None if request.raising else before.known(result)
             if known is not None:
                 raised[result.check.name] = known
+            if brief:
+                continue
             if not request.quiet or result.outcome != "expected" or recheck_report.differs([result]):
                 show_result(request, console, specification, result)
                 if known is not None:
                     show_raised(console, known, command_of(request, result))
+        if brief and results:
+            show_overview(request, console, specification, results)
         if request.raising:
             raised = raise_limits(request, console, [(request.spec, specification, results)], interruption)[0]
     return results, raised
+
+
+def show_overview(
+    request: Request, console: Console, specification: Specification, results: Sequence[CheckResult]
+) -> None:
+    """What there is to say about several checks before their table: what matters, a screen for each check that did not
+    come out as expected, and the scope of all answers."""
+    if not request.quiet:
+        console.print()
+        console.print(overview.headline(results))
+    for result in results:
+        surprises = [one for one in result.properties if one.outcome == "unexpected" or one.without_value]
+        short = replace(result, properties=tuple(surprises[:1]))
+        wanted = short if not (request.runs or request.witnesses) else result
+        show_runs(request, console, specification, wanted)
+        if len(surprises) > 1 and wanted is short:
+            console.print(Text(f"\nalso not as expected in check {result.check.name}:", style="bad"))
+            for one in surprises[1:]:
+                console.print(Text(f"  {one.prop.name}: {report.verdict_of(one)}{report.expectation(one)}"))
+                command = command_for(request, result.check.name, one)
+                console.print(f"    {command}", markup=False, highlight=False, soft_wrap=True)
+        if result.answer.rechecked is not None:
+            for difference in result.answer.rechecked.differences:
+                console.print(recheck_report.difference(console, difference))
+    if not request.quiet:
+        console.print()
+        console.print(overview.scope(results))
 
 
 def explored(
@@ -205,15 +242,20 @@ def explored(
 ) -> Iterator[CheckResult]:
     """One check after the other until all are done or the user interrupts. `kept`: the checks to go on with;
     `specification`: what is re-checked, where that is asked for."""
+    violated = 0
     for prepared in selection.prepared:
         if interruption.requested:
             return
         title = f"check {prepared.check.name}"
+        if violated:
+            title += f" ({plural(violated, 'violation')} so far)"
         recheck = None
         if specification is not None:
             recheck = recheck_for(request.exploring, specification, request.settings, prepared.check.name)
         engine = engine_of(request.exploring, prepared, kept, recheck)
-        yield explore(request, engine, prepared, title, interruption)
+        result = explore(request, engine, prepared, title, interruption)
+        violated += sum(found.answer.verdict == "violated" for found in result.properties)
+        yield result
 
 
 def explore(
@@ -273,27 +315,48 @@ def show_runs(request: Request, console: Console, specification: Specification, 
         console.print(
             report.run_heading(console, "the spec has an error", "after " + run_title(result.system, fault), "bad")
         )
-        story = runs.full_run(console, result.system, fault, None, places=specification.place_of)
-        console.print(runs.indented(story))
+        console.print(
+            shown_run(console, result.system, fault, None, steps=request.steps, places=specification.place_of)
+        )
     for found in result.properties:
-        run = found.answer.run
         surprise = found.outcome == "unexpected" or found.without_value
         is_witness = found.prop.kind == "reachable" and not found.without_value
         wanted = request.witnesses if is_witness else surprise or request.runs
         if found.answer.cti is not None:
             show_gap(console, specification, result, found)
-        if run is None or not wanted:
-            continue
-        title = f"{found.prop.name}: {report.verdict_of(found)}{report.expectation(found)}"
-        place = specification.place_of(found.prop)
-        length = f"in {run_title(result.system, run)}"
-        heading = report.run_heading(console, title, length, "bad" if surprise else "good", found.prop, place)
-        console.print()
-        console.print(heading)
-        about = found.prop if found.answer.verdict == "violated" else None
-        console.print(runs.indented(runs.full_run(console, result.system, run, about), 2))
-        if found.without_value:
-            console.print(runs.indented(Text(f"{symbols(console).violated} {found.answer.scope}", "bad")))
+        if found.answer.run is not None and wanted:
+            show_run(request, console, specification, result, found)
+
+
+def show_run(
+    request: Request, console: Console, specification: Specification, result: CheckResult, found: PropertyResult
+) -> None:
+    """One run: what it shows and under which settings, its picture, and the command that shows it again."""
+    run = found.answer.run
+    assert run is not None, "there is a run"
+    surprise = found.outcome == "unexpected" or found.without_value
+    title = f"{found.prop.name}: {report.verdict_of(found)}{report.expectation(found)}"
+    length = f"in {run_title(result.system, run)}"
+    style = "bad" if surprise else "expected" if found.answer.verdict == "violated" else "good"
+    place = specification.place_of(found.prop)
+    console.print()
+    console.print(report.run_heading(console, title, length, style, found.prop, place))
+    console.print(runs.indented(Text(settings_line(result.system, specification), style="quiet"), 2))
+    about = found.prop if found.answer.verdict == "violated" or found.without_value else None
+    console.print()
+    console.print(shown_run(console, result.system, run, about, steps=request.steps))
+    if found.without_value:
+        console.print(runs.indented(Text(f"{symbols(console).violated} {found.answer.scope}", "bad")))
+    console.print(Text("\nto see it again:", style="quiet"))
+    console.print(f"  {command_for(request, result.check.name, found)}", markup=False, highlight=False, soft_wrap=True)
+
+
+def command_for(request: Request, check: str, found: PropertyResult) -> str:
+    """The command that finds and shows a run again."""
+    settings = [word for name, value in request.settings.items() for word in ("--set", f"{name}={value}")]
+    what = "--witnesses" if found.prop.kind == "reachable" else "--runs"
+    words = ["hacheck", "verify", request.spec, "--check", check, "--property", found.prop.name, *settings, what]
+    return shlex.join(words)
 
 
 def show_gap(console: Console, specification: Specification, result: CheckResult, found: PropertyResult) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hacheck.cli.declaring import Argument, Writes, flag, option
-from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 
 EPILOG = """
@@ -15,10 +15,16 @@ EPILOG = """
 
   hacheck show found.json --report found.html     every run in it on one page, to step through
 
-  hacheck show run.json --itf > run.itf.json      for tools that read ITF
+  hacheck show run.json --format svg -o run.svg   a drawing; also for documents: mermaid, plantuml
+
+  hacheck show run.json --format itf              for tools that read ITF
 """
 
 REPORT = "Write one HTML page with these runs instead."
+FORMATS = ("svg", "mermaid", "plantuml", "shiviz", "itf", "json")
+FORM = "Write the run as svg, mermaid, plantuml (drawings), shiviz (a log for ShiViz), itf or json (the view)."
+OUT = "Where --format writes, instead of standard output."
+STEPS = "A list of all that each step changed, instead of a picture."
 SPEC = "The spec of the run, if the file has several, or if it has moved."
 
 
@@ -30,7 +36,10 @@ def show(
         str | None, option("--property", metavar="NAME", help="The property, if there are several runs.")
     ] = None,
     spec: Annotated[str | None, option("--spec", metavar="SPEC", help=SPEC, reads="spec")] = None,
-    itf: Annotated[bool, flag("--itf", help="Print the run as ITF JSON.")] = False,
+    form: Annotated[str | None, option("--format", metavar="FORM", help=FORM)] = None,
+    out: Annotated[str | None, option("--out", "-o", metavar="FILE", help=OUT, writes=Writes())] = None,
+    itf: Annotated[bool, flag("--itf", help="The same as --format itf.")] = False,
+    steps: Annotated[bool, flag("--steps", help=STEPS)] = False,
     report: Annotated[str | None, option("--report", metavar="FILE", help=REPORT, writes=Writes())] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
@@ -38,6 +47,15 @@ def show(
     """Replay a saved run with the reference interpreter and show it step by step."""
     from hacheck.cli.checking.saved_runs import report_saved, show_saved
 
+    if itf and form not in (None, "itf"):
+        raise BadInput(f"--itf and --format {form} are two formats", "leave one of them out")
+    form = "itf" if itf else form
+    if form is not None and form not in FORMATS:
+        raise BadInput(f"--format {form}: there is no such format", f"there are {', '.join(FORMATS)}")
+    if out is not None and form is None:
+        raise BadInput("--out goes with --format", "or --report FILE, for a page")
     if report is not None:
+        if form is not None:
+            raise BadInput("--report and --format are two outputs", "leave one of them out")
         return report_saved(run, check, only, spec, report, no_color=no_color)
-    return show_saved(run, check, only, spec, itf=itf, no_color=no_color)
+    return show_saved(run, check, only, spec, form=form, out=out, steps=steps, no_color=no_color)

@@ -75,6 +75,7 @@ RAISE = (
 JOBS = "With --all or --raise-bounds: how many checks run side by side; by default one for each core."
 STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, which count none."
 DEPTH = "Go at most this many steps deep; with simulation, take this many steps in each run instead of 200."
+DETAILS = "With several checks, report of each what is reported of one alone: faults, bounds, each property."
 QUIET = "Only what is not as expected, and the summary."
 
 REPORT = "Write one HTML page: verdicts, each run as a picture to step through, and what else was possible."
@@ -117,8 +118,10 @@ Junit = Annotated[One, option("--junit", metavar="FILE", help=JUNIT, panel=CI, w
 Sarif = Annotated[One, option("--sarif", metavar="FILE", help=SARIF, panel=CI, writes=Writes())]
 Annotations = Annotated[One, option("--annotations", metavar="SYSTEM", help=ANNOTATIONS, panel=CI)]
 Baseline = Annotated[One, option("--baseline", metavar="FILE", help=BASELINE, panel=CI, reads="file")]
-Runs = Annotated[bool, flag("--runs", help="Show the runs of expected violations, too, step by step.", panel=OUTPUT)]
-Witnesses = Annotated[bool, flag("--witnesses", help="Show how what is reachable is reached.", panel=OUTPUT)]
+Runs = Annotated[bool, flag("--runs", help="Draw the runs of expected violations, too.", panel=OUTPUT)]
+Steps = Annotated[bool, flag("--steps", help="Show runs as lists of all that each step changed.", panel=OUTPUT)]
+Details = Annotated[bool, flag("--details", help=DETAILS, panel=OUTPUT)]
+Witnesses = Annotated[bool, flag("--witnesses", help="Draw how what is reachable is reached.", panel=OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 
@@ -165,6 +168,8 @@ def verify(
     annotations: Annotations = None,
     baseline: Baseline = None,
     runs: Runs = False,
+    steps: Steps = False,
+    details: Details = False,
     witnesses: Witnesses = False,
     quiet: Quiet = False,
     no_color: NoColorOption = False,
@@ -176,6 +181,7 @@ def verify(
     from hacheck.cli.options import parse_jobs, parse_limits, parse_settings
 
     refuse_contradictions(spec, every, jobs, raise_bounds, report)
+    shown = {"runs": runs, "steps": steps, "details": details, "witnesses": witnesses, "quiet": quiet}
     request = Request(
         spec=spec or "",
         checks=tuple(check or ()),
@@ -190,9 +196,6 @@ def verify(
         itf=itf,
         report=report,
         ci=Ci(junit, sarif, annotations, baseline),
-        runs=runs,
-        witnesses=witnesses,
-        quiet=quiet,
-        no_color=no_color,
+        **{**shown, "no_color": no_color},
     )
     return verify_shipped(request) if every else verify_spec(request)

@@ -32,9 +32,6 @@ from hacheck.model.runs import Run
 
 Json: TypeAlias = Any
 
-DIAGRAM_SECONDS = 2.0
-"""So long at most it is explored for state diagrams before the page is there."""
-
 STARTS_MAX = 20
 """So many initial states are on the page."""
 
@@ -120,7 +117,7 @@ def live_page(
     report = frame(specification, __version__)
     if "checks" in document:
         report |= verdicts_of(document)
-    report["diagrams"] = diagrams_of(shown, DIAGRAM_SECONDS)
+    report["diagrams"] = diagrams_of(shown)
     return html_page(report, contents, live=True), ExploredViews(runs)
 
 

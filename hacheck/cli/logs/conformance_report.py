@@ -12,7 +12,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from hacheck.checker.described_run import run_title
-from hacheck.cli.checking.runs import full_run
+from hacheck.cli.checking.shown_runs import shown_run
 from hacheck.cli.console import symbols
 from hacheck.cli.logs.broken_stretches import broken_lines
 from hacheck.model.ir import System
@@ -82,7 +82,7 @@ def show_verdict(
         run = run_from_json(system, json.loads(verdict.run))
         heading = Text(f"shortest run of the model up to this record: {run_title(system, run)}")
         console.print(Padding(heading, (0, 0, 0, 4)))
-        console.print(Padding(full_run(console, system, run, None), (0, 0, 0, 4)))
+        console.print(shown_run(console, system, run, None))
 
 
 def mended(verdict: Verdict) -> str:

@@ -23,9 +23,9 @@ SECONDS = 4.0
 STATES_MAX = 1_000_000
 
 
-def diagrams_of(shown: Sequence[ShownRun], seconds: float = SECONDS) -> dict[str, Json]:
-    """The diagrams of each check that has a run, by its name. `seconds`: the time that this may take, about."""
-    until = time.monotonic() + seconds
+def diagrams_of(shown: Sequence[ShownRun]) -> dict[str, Json]:
+    """The diagrams of each check that has a run, by its name. Cost: at most about `SECONDS`."""
+    until = time.monotonic() + SECONDS
     systems: dict[str, System] = {}
     for one in shown:
         systems.setdefault(one.check, one.system)

@@ -1,0 +1,42 @@
+"""A run as commands show it: as a picture, or as a list of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rich.console import Console, Group, RenderableType
+
+from hacheck.cli.checking.runs import INITIALLY, fault_part, full_run, indented
+from hacheck.cli.console import symbols
+from hacheck.cli.pictures.run_picture import run_picture
+from hacheck.model.ir import Action, Property, System
+from hacheck.model.language import Specification
+from hacheck.model.runs import Run
+
+
+def shown_run(
+    console: Console,
+    system: System,
+    run: Run,
+    about: Property | None,
+    *,
+    steps: bool = False,
+    places: Callable[[Action], str] | None = None,
+) -> RenderableType:
+    """The run as a picture, or with `steps` as a list of all that each step changed.
+
+    `about`: the property that the run decides. `places`: where an action is declared, for one that cannot be completed.
+    """
+    if steps:
+        return indented(full_run(console, system, run, about, INITIALLY, places), 2)
+    picture = run_picture(system, run, about)
+    if run.error is None:
+        return picture
+    return Group(picture, fault_part(system, run, symbols(console), places))
+
+
+def settings_line(system: System, specification: Specification) -> str:
+    """Under which settings a run was found: those that are not at their defaults."""
+    defaults = {parameter.name: parameter.default for parameter in specification.parameters}
+    changed = [f"{name} = {value}" for name, value in system.settings if defaults.get(name) != value]
+    return f"settings: {', '.join(changed)}" if changed else "settings: all at their defaults"

@@ -1,0 +1,86 @@
+"""Pictures of runs: no line is too long, the story names steps that exist, and a wrong belief is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from hacheck.checker.explicit.portable.random_walks import simulate
+from hacheck.checker.run_view.view_reader import ViewReader
+from hacheck.checker.run_view.views import Views
+from hacheck.cli.pictures.glyphs import ASCII, UNICODE, Glyphs
+from hacheck.cli.pictures.run_formats import mermaid, plantuml, shiviz
+from hacheck.cli.pictures.run_picture import picture_lines
+from hacheck.cli.pictures.run_svg import svg
+from hacheck.model.language import load
+
+SPEC = """system Standby "x"
+node Server[2] symmetric { state mode: { passive, activating, active } = passive }
+message hello() from Server to Server
+lock LockFile held by Server
+action take_over(s: Server) when s.mode == passive do acquire LockFile then s.mode := activating
+action serve(s: Server) when s.mode == activating do
+  s.mode := active
+  send hello() to other(s)
+on hello() at s from p do s.mode := passive
+on lost LockFile at s do s.mode := passive
+faults { crash Server up to 2, pause Server up to 1, cut Server - Server up to 1, lose LockFile up to 1 }
+invariant one_active "one serves": at most one s: Server where s.mode == active
+"""
+
+
+@pytest.fixture(scope="module")
+def readers() -> list[ViewReader]:
+    """Views of random runs, with the property."""
+    specification = load(SPEC, "standby.ha").specification
+    assert specification is not None
+    system = specification.instantiate({}).system
+    assert system is not None
+    made = []
+    for seed in range(25):
+        run = simulate(system, seed, 25)
+        assert run is not None
+        made.append(ViewReader(Views(system, {}).view(run, system.properties[0]).to_json()))
+    return made
+
+
+@pytest.mark.parametrize("glyphs", [ASCII, UNICODE], ids=["ascii", "unicode"])
+@pytest.mark.parametrize("width", [80, 200])
+def test_no_line_is_longer_than_the_width(readers: list[ViewReader], glyphs: Glyphs, width: int) -> None:
+    for reader in readers:
+        lines = picture_lines(reader, width, glyphs)
+        assert max(line.cell_len for line in lines) <= width
+        assert glyphs is UNICODE or all(line.plain.isascii() for line in lines)
+
+
+def test_every_step_has_its_row_and_fault_its_words(readers: list[ViewReader]) -> None:
+    for reader in readers:
+        lines = [line.plain for line in picture_lines(reader, 80, ASCII)]
+        numbered = [line for line in lines if line[:4].strip().isdigit()]
+        assert [int(line[:4]) for line in numbered] == list(range(reader.last + 1))
+        for step in range(1, reader.last + 1):
+            if reader.effects(step, "crash"):
+                assert "CRASHES" in numbered[step]
+
+
+def test_story_names_only_steps_that_exist_and_in_words(readers: list[ViewReader]) -> None:
+    for reader in readers:
+        for sentence in reader.view["story"]:
+            for step in sentence["steps"]:
+                assert 1 <= step <= reader.last
+                assert str(step) in sentence["text"]
+
+
+def test_wrong_belief_is_one_that_the_states_show(readers: list[ViewReader]) -> None:
+    found = [(reader, one) for reader in readers for one in reader.view["beliefs"] if one["rule"] == "lock"]
+    assert found
+    for reader, one in found:
+        for state in range(one["wrong"], one["until"] + 1):
+            assert reader.value(state, "", f"LockFile.believed[{one['holder']}]") == "true"
+            assert reader.value(state, "", "LockFile.holder") != one["holder"]
+
+
+def test_formats_have_every_step(readers: list[ViewReader]) -> None:
+    for reader in readers:
+        for text in (mermaid(reader), plantuml(reader), shiviz(reader), svg(reader)):
+            assert text.endswith("\n")
+            assert text.count("CRASHES") == sum(bool(reader.effects(n, "crash")) for n in range(1, reader.last + 1))
