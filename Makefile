@@ -11,7 +11,7 @@ WORKERS := 3
 # Tests start Python hundreds of times: what it compiled is kept, also where the environment says that it should not be.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help verify quick test nightly checks coverage pages mutation bench clean interop-icestorm interop-artemis
+.PHONY: help verify quick test nightly checks coverage pages mutation bench clean interop-icestorm interop-artemis interop-replay
 .NOTPARALLEL:
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
 	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
+	@echo "make interop-replay     carry counterexamples out on the real IceStorm, and write docs/truth.md"
 	@echo "make clean    remove $(VENV), caches and builds"
 
 verify: $(VENV)/.installed
@@ -77,12 +78,15 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/native.py
 	$(BIN)/python bench/icestorm.py
 
-# These two need the real systems, and say what to install where one is not there.
+# These need the real systems, and say what to install where one is not there.
 interop-icestorm: $(VENV)/.installed-for-tests
 	$(BIN)/python -m tests.interop.icestorm
 
 interop-artemis: $(VENV)/.installed-for-tests
 	$(BIN)/python -m tests.interop.artemis
+
+interop-replay: $(VENV)/.installed-for-tests
+	$(BIN)/python -m bench.truth --repeat 20
 
 # The stamps make a second run start at once. A change of pyproject.toml, or of the Python below, installs again.
 $(VENV)/.installed: pyproject.toml $(BIN)/python

@@ -13,7 +13,7 @@ from pathlib import Path
 from hacheck import replay
 
 SERVICE = Path(__file__).with_name("register.py")
-IDS, SECONDS = (1, 2), 5.0
+IDS, SECONDS = (1, 2), 20.0
 
 
 class LineReader:

@@ -70,6 +70,7 @@ class RelayedConnection:
         self._replies: dict[int, Message] = {}
         self._number = 0
         self._severed = False
+        self._anew = False  # a request is being sent on a new connection
         self._ended = False  # the client has closed its end
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -165,9 +166,13 @@ class RelayedConnection:
             await asyncio.sleep(POLL_SECONDS)
         is_orderly = await self._is_there()  # a server that has closed the connection, and not ended
         while self._has_no_server() and not self._ended:
-            if is_orderly and not self._requests:
+            if is_orderly and not self._requests and not self._anew:
                 break
-            if self._is_due() and (self.wire.unanswered > len(self._requests) or not await self._is_there()):
+            if (
+                not self._anew
+                and self._is_due()
+                and (self.wire.unanswered > len(self._requests) or not await self._is_there())
+            ):
                 break
             await asyncio.sleep(POLL_SECONDS)
         if self._has_no_server():
@@ -204,11 +209,13 @@ class RelayedConnection:
         if self.server is not None and not self.server.is_closing():
             self.server.write(raw)
         else:
+            self._anew = True
             self._start(self._send_anew(raw))
 
     async def _send_anew(self, raw: bytes) -> None:
         """Sends a request to the server that is there now, on a new connection."""
         found = await self._tried()
+        self._anew = found is not None
         if found is None:
             self.client.close()
             return
@@ -216,7 +223,7 @@ class RelayedConnection:
         messages = _messages(reader, self.wire, to_server=False)
         for _ in range(self.wire.greetings):
             await anext(messages)
-        self.server = writer
+        self.server, self._anew = writer, False
         writer.write(raw)
         self._start(self._pass_replies(reader))
 

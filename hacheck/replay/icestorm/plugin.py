@@ -26,7 +26,8 @@ from hacheck.replay.recording import Recording
 from hacheck.replay.tcp_proxies import TcpProxies
 from hacheck.replay.traffic import Traffic
 
-ELECTION, MASTER, RESPONSE = 2, 2, 8
+ELECTION, MASTER, RESPONSE, SHORT = 2, 2, 8, 1
+SOON_STEPS = 2
 CONNECT_MS = 30_000
 CLIENT_SECONDS_MAX = 15.0
 KNOWN = 30
@@ -106,20 +107,17 @@ class IceStorm:
 
 
 def response_times(run: ModelRun) -> dict[int, int]:
-    """A ResponseTimeout for each replica, in seconds. One that waits for an answer in vain gets a short one, the sooner
-    the shorter, since it also delays a merge by priority; one that is answered a long one. So time-outs do not race."""
-    invited: dict[int, int] = {}
-    in_vain: list[int] = []
+    """A ResponseTimeout for each replica, in seconds. One that gives up soon after it has invited others gets a short
+    one, which shortens the delay of its merge by priority, too; the others a long one. So time-outs do not race."""
+    merged: dict[int, int] = {}
+    soon: set[int] = set()
     for step in run.steps:
         n = int(step.arguments.get("n", 0))
         if step.action in ("merge", "merge.settle"):
-            invited[n] = sum(letter is not None for letter in step.state["message.invitation"][str(n)].values())
-        elif step.action == "merge_continue":
-            accepted = len(run.state(step.number - 1)["Replica.members"][str(n)])
-            in_vain += [n] if accepted < invited.get(n, 0) and n not in in_vain else []
-    several = len({step.arguments["n"] for step in run.steps if step.action == "merge_continue"}) > 1
-    short = {n: 1 + 3 * place for place, n in enumerate(in_vain)} if several else {}
-    return {n: short.get(n, RESPONSE) for n in range(1, int(run.settings["replicas"]) + 1)}
+            merged[n] = step.number
+        elif step.action == "merge_continue" and step.state["Replica.mode"][str(n)] == "inactive":
+            soon |= {n} if step.number - merged.get(n, 0) <= SOON_STEPS else set()
+    return {n: SHORT if n in soon else RESPONSE for n in range(1, int(run.settings["replicas"]) + 1)}
 
 
 class RealReplicas:
