@@ -1,15 +1,16 @@
-"""`hacheck list`: the protocols that are shipped, with their checks."""
+"""`hacheck list`: the protocols that are shipped, and the checks of one."""
 
 from __future__ import annotations
 
 from hacheck.cli.guard import ExitCode, guarded
-from hacheck.cli.options import DebugOption, NoColorOption
+from hacheck.cli.options import DebugOption, NoColorOption, OptionalSpecArgument
 
 
 @guarded
-def list_specs(no_color: NoColorOption = False, debug: DebugOption = False) -> ExitCode:
-    """List the shipped protocols and what each of their checks is for."""
-    from rich.padding import Padding
+def list_specs(
+    spec: OptionalSpecArgument = None, no_color: NoColorOption = False, debug: DebugOption = False
+) -> ExitCode:
+    """List the shipped protocols; or, with SPEC, what each of its checks is for."""
     from rich.table import Table
     from rich.text import Text
 
@@ -18,18 +19,25 @@ def list_specs(no_color: NoColorOption = False, debug: DebugOption = False) -> E
     from hacheck.cli.sources import load_specification
 
     console = output_console(no_color=no_color)
-    for index, name in enumerate(shipped.names()):
-        specification = load_specification(name, no_color=no_color, examined=False)  # the tests examine them
-        if index:
-            console.print()
-        console.print(Text.assemble((name, "head"), f"  {specification.description}"))
-        table = Table.grid(padding=(0, 2, 0, 0))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    if spec is not None:
+        specification = load_specification(spec, no_color=no_color)
+        console.print(Text.assemble((specification.name, "head"), f"  {specification.description}"))
+        table.add_column(no_wrap=True)
         for check in specification.checks:
             said = Text(check.description)
             if check.expect_violated:
                 said.append(f"  expects {', '.join(check.expect_violated)} violated", style="quiet")
             if check.by_request:
                 said.append("  by request", style="quiet")
-            table.add_row(Text("check", style="quiet"), Text(check.name, style="name"), said)
-        console.print(Padding(table, (0, 0, 0, 2)))
+            table.add_row(Text(check.name, style="name"), said)
+        console.print(table)
+        return ExitCode.AS_EXPECTED
+    table.add_column(no_wrap=True, min_width=max(map(len, shipped.names()), default=0))
+    table.add_column(no_wrap=True, overflow="ellipsis")
+    for name in shipped.names():
+        specification = load_specification(name, no_color=no_color, examined=False)  # the tests examine them
+        table.add_row(Text(name, style="name"), specification.description)
+    console.print(table)
+    console.print(Text("hacheck list SPEC lists the checks of one", style="quiet"))
     return ExitCode.AS_EXPECTED
