@@ -15,6 +15,7 @@ EXTRAS: Mapping[str, str] = {
     "pandas": "spark",
     "pygls": "lsp",
     "lsprotocol": "lsp",
+    "mcp": "mcp",
 }
 """The extra of each library, by the name that is imported."""
 

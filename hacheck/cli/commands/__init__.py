@@ -49,6 +49,7 @@ COMMANDS = (
     Command("fmt", WRITE),
     Command("explain", WRITE),
     Command("lsp", WRITE),
+    Command("mcp", WRITE),
     Command("inspect", DEVELOP),
 )
 
