@@ -89,7 +89,7 @@ def test_json_has_every_point(spec: Path) -> None:
         ((), "no lease or clock of this spec depends on a setting"),
         (("--vary", "leese"), "unknown setting `leese`"),
         (("--vary", "lease=3..2"), "lease=3..2 is empty"),
-        (("--vary", "careful"), "careful is no number with an interval"),
+        (("--vary", "careful"), "careful is not a number with an interval in the spec"),
         (("--vary", "lease=0..9"), "lease=0..9 is not within 1..4"),
         (("--vary", "lease=1..2"), "lease is 3, which is not from 1 to 2"),
         (("--vary", "lease=x"), "--vary lease=x: expected NAME or NAME=LOW..HIGH"),
