@@ -250,14 +250,14 @@ def test_nothing_is_kept_where_nobody_knows_what_it_depends_on(tmp_path: Path, m
     cache = ObjectCache(tmp_path / "objects")
     cache.store(key, [b"code"])
     assert cache.lookup(key) is None
-    assert cache.trouble == "what the object code depends on cannot be told"
+    assert cache.trouble == "what the object code depends on is not known"
     assert not cache.folder.exists()
 
 
 def test_nothing_is_kept_where_files_have_no_owner(kept: ObjectCache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "geteuid")
     assert kept.lookup(KEY) is None
-    assert "cannot be told on this system" in kept.trouble
+    assert "the owner of a file is not known on this system" in kept.trouble
 
 
 @pytest.mark.parametrize(
