@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from hacheck.checker.explicit.portable.random_walks import simulate
+from hacheck.checker.run_view.broken_part import broken_parts
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views
 from hacheck.cli.pictures.glyphs import ASCII, UNICODE, Glyphs
 from hacheck.cli.pictures.run_formats import mermaid, plantuml, shiviz
 from hacheck.cli.pictures.run_picture import picture_lines
 from hacheck.cli.pictures.run_svg import svg
+from hacheck.model.interpreter import Interpreter
 from hacheck.model.language import load
+from hacheck.model.runs import Run
 
 SPEC = """system Standby "x"
 node Server[2] symmetric { state mode: { passive, activating, active } = passive }
@@ -84,3 +87,25 @@ def test_formats_have_every_step(readers: list[ViewReader]) -> None:
         for text in (mermaid(reader), plantuml(reader), shiviz(reader), svg(reader)):
             assert text.endswith("\n")
             assert text.count("CRASHES") == sum(bool(reader.effects(n, "crash")) for n in range(1, reader.last + 1))
+
+
+def test_fact_says_a_node_once() -> None:
+    led = 'invariant led "only who leads": no s: Server where s.mode == active and lead != s\n'
+    specification = load(SPEC + "shared lead: Server? = none\n" + led, "standby.ha").specification
+    assert specification is not None
+    system = specification.instantiate({}).system
+    assert system is not None
+    asked = next(prop for prop in system.properties if prop.name == "led")
+    interpreter = Interpreter(system)
+    for seed in range(200):
+        run = simulate(system, seed, 25)
+        assert run is not None
+        steps = next((n for n, one in enumerate(run.steps, 1) if not interpreter.holds(asked, one.state)), 0)
+        if steps:
+            view = Views(system, {}).view(Run(run.initial, run.steps[:steps]), asked)
+            (part,) = broken_parts(ViewReader(view.to_json()))
+            assert part.facts
+            assert not [fact for fact in part.facts if f"{part.instance} {part.instance}" in fact]
+            assert [fact for fact in part.facts if fact.startswith("lead none")]
+            return
+    pytest.fail("no run breaks it")

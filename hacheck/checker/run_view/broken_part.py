@@ -90,14 +90,14 @@ class _Facts:
         """The facts of an instance, which is named in front of them."""
         variable, name = re.escape(part["variable"]), instance["instance"]
         said = [re.sub(rf"(?<![\w.]){variable}\.", "", fact) for fact in facts]
-        said = [re.sub(rf"(?<![\w.']){variable}(?![\w:])", name, fact) for fact in said]
+        said = [_named(fact, variable, name) for fact in said]
         return [fact for fact in said if not re.fullmatch(r"(?:\w+|\w+ \d+) != (?:\w+|\w+ \d+)", fact)]
 
     def _other(self, part: Json, instance: Json, facts: list[str]) -> list[str]:
         """The facts of an instance of an inner quantifier."""
         variable, name = re.escape(part["variable"]), instance["instance"]
         said = [re.sub(rf"(?<![\w.]){variable}\.", f"{name}'s ", fact) for fact in facts]
-        return [re.sub(rf"(?<![\w.']){variable}(?![\w:])", name, fact) for fact in said]
+        return [_named(fact, variable, name) for fact in said]
 
     # ---- facts ----
 
@@ -137,6 +137,11 @@ class _Facts:
             short = re.sub(r"\{m for m: (\w+) where [^{}]*\}", "its followers", operand["text"])
             operands.append((short, words))
         return _sentence(text, value, operands)
+
+
+def _named(fact: str, variable: str, name: str) -> str:
+    """A fact with the node that a variable stands for; said once where its value is said too."""
+    return re.sub(rf"(?<![\w.']){variable}(?: {re.escape(name)})?(?![\w:])", name, fact)
 
 
 COMPARED = {"<=": "at most", "<": "less than", "==": "equal to", "!=": "different from"}
