@@ -55,9 +55,10 @@ BOUNDED: dict[str, tuple[str, ...]] = {
 
 WEIGHTS = {
     "verify": 10, "prove": 2, "why": 2, "timing": 2, "conform": 8, "monitor": 5, "simulate": 8, "simulate-impl": 3,
-    "check-impl": 2, "cluster": 2, "admin": 2, "show": 10, "diagram": 6, "list": 1, "inspect": 8, "version": 1,
-    "traces": 14, "doc": 12, "fmt": 6, "explain": 2,
+    "check-impl": 2, "cluster": 2, "admin": 2, "show": 10, "diagram": 6, "list": 1, "inspect": 8, "init": 2,
+    "traces": 14, "doc": 12, "fmt": 6, "explain": 2, "replay": 2, "explore": 0, "lsp": 0, "mcp": 0,
 }  # fmt: skip
+"""How often each command is drawn; never one that serves until it is stopped."""
 SPECS = ("spec.ha", "damaged.ha", "link.ha")
 PLACES = ("logs.jsonl", "damaged.jsonl", "night.parquet", "folder", "a.log")
 OUTPUTS = ("new.json", "old.json", "out/new.md", "folder", "new.parquet", "new.jsonl", "-", ".", "new", "x.md")

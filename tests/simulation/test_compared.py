@@ -34,7 +34,7 @@ def test_what_is_recorded_as_told_conforms_as_told(name: str, tmp_path: Path, mo
         refused = hacheck("simulate-impl", name)
         assert refused.code == ExitCode.BAD_INPUT
         assert f"{name} is not run by itself" in refused.err
-        record = shlex.split(refused.err.partition("hacheck ")[2].partition(" tells how")[0])
+        record = shlex.split(refused.err.partition("hacheck ")[2].partition(" says how")[0])
     recorded = hacheck(*record, *few)
     (conform,) = commands(recorded)
     assert conform[:3] == ["conform", FOLLOWED[name].spec, "runs"]
