@@ -1,6 +1,6 @@
 """Carries counterexamples out on real products and writes the table of `docs/truth.md`.
 
-    python -m bench.truth --repeat 20 --recordings DIR
+    python bench/truth.py --repeat 20 --recordings DIR
 
 Each row is one run of a check, carried out so many times: what came of it, how often, and where it was recorded. A
 product that is not installed leaves its rows as they are in the page.
@@ -47,7 +47,7 @@ RUNS = [("icestorm", "icestorm", check, claim) for check, claims in ICESTORM for
 
 def main() -> int:
     """Carries out every run, and writes the page after each: what is done when it is interrupted stays."""
-    parser = argparse.ArgumentParser(prog="truth", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=20, help="how often each run is carried out")
     parser.add_argument("--recordings", type=Path, help="the folder for recordings; by default a temporary one")
     options = parser.parse_args()
