@@ -78,6 +78,7 @@ NAMES = {
     "None": "write `none`",
     "True": "write `true`",
     "False": "write `false`",
+    **dict.fromkeys(("self", "this", "me"), "the node that acts has a name: it is `s` in `action NAME(s: T)`"),
 }
 """The same for words that read like a value."""
 

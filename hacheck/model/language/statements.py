@@ -15,6 +15,7 @@ from hacheck.model.language.constant_folding import enclosed
 from hacheck.model.language.context import Bound, Halt, Lines, Scope, describe
 from hacheck.model.language.diagnostics import SpecError, error, near
 from hacheck.model.language.expressions import bind, boolean, elaborate, node_field, variable
+from hacheck.model.language.foreign_syntax import NAMES
 from hacheck.model.language.function_calls import fill
 from hacheck.model.language.halting_calls import if_up, may_halt
 from hacheck.model.language.resolve_types import resolve
@@ -174,7 +175,8 @@ def _global(written: t.Place, scope: Scope) -> tuple[ir.Variable, ty.Type, bool]
     if word not in context.variables:
         if word in context.constants:
             raise error("HA123", f"`{word}` is a setting; it does not change", written.span)
-        raise error("HA103", f"there is no `{word}` to assign", written.root.span, near(word, context.variables))
+        hint = NAMES.get(word) or near(word, context.variables)
+        raise error("HA103", f"there is no `{word}` to assign", written.root.span, hint)
     ghost = context.variables[word].ghost
     root = variable(scope.seeing("all") if ghost else scope, word, written.root.span)
     assert isinstance(root, ir.Variable)

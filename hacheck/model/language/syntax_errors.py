@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 from msgspec import Struct
 
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.foreign_syntax import habit, said_otherwise
+from hacheck.model.language.foreign_words import foreign_word
 from hacheck.model.language.lexer import END, NAME
 from hacheck.model.language.parser import Unreadable, spelled
 
@@ -72,20 +74,22 @@ def syntax_error(failure: Unreadable, broken: Broken, text: str, path: str) -> D
         place, word = broken.following
         message = f"`{word}` cannot stand here; the declaration before it is not finished"
         return Diagnostic("HA005", message, Span(path, place, place + len(word)), hint="is an expression missing?")
-    if failure.kind == END:
+    words = {written for written, kind in spelled().items() if kind in failure.wanted}
+    foreign = foreign_word(failure, words, text)
+    if failure.kind == END and foreign is None:
         end = len(text.rstrip())
         message = f"the text ends in the middle of a declaration; expected {_expected(failure)}"
         return Diagnostic("HA005", message, Span(path, end - 1, end), hint="is an expression missing?")
     if found == '"':
         return Diagnostic("HA004", "the text has no closing quote on its line", span, hint='add `"`')
-    meant = habit(failure, broken.start, text)
+    meant = habit(failure, broken.start, text) or foreign
     if meant is not None:
         first, end, hint = meant
         message = f"`{text[first:end]}` has no meaning here"
         return Diagnostic("HA005" if failure.kind else "HA004", message, Span(path, first, end), hint=hint)
     if failure.kind:
         message = f"`{_shorten(found)}` cannot stand here; expected {_expected(failure)}"
-        return Diagnostic("HA005", message, span, hint=_hint(failure, text))
+        return Diagnostic("HA005", message, span, hint=_hint(failure, words, text))
     message = f"the character {found!r} has no meaning here"
     return Diagnostic("HA004", message, span, hint=f"expected {_expected(failure)}")
 
@@ -107,9 +111,8 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _hint(failure: Unreadable, text: str) -> str | None:
+def _hint(failure: Unreadable, words: Set[str], text: str) -> str | None:
     found, wanted = failure.text, failure.wanted
-    words = {written for written, kind in spelled().items() if kind in wanted}
     before = text[failure.before[1] : failure.start].split()
     if found in ("=", "==") and ":=" in words:
         return "an assignment is written `:=`"
