@@ -16,7 +16,7 @@ from functools import cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import lark
 from lark import Lark, UnexpectedCharacters, UnexpectedToken
@@ -26,6 +26,9 @@ from msgspec import Struct
 from hacheck.atomic_files import replacing
 from hacheck.model.language.lexer import END, NAME, SpecLexer
 from hacheck.model.language.parse_tree import Token, Tree
+
+if TYPE_CHECKING:
+    from importlib.abc import ResourceLoader
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 TABLES = Path(__file__).with_name("grammar.tables")
@@ -109,11 +112,17 @@ def _lexer() -> SpecLexer:
 @cache
 def parser() -> Lark:
     """The parser; made when it is first needed."""
-    grammar = GRAMMAR.read_bytes()
-    signature, _, tables = TABLES.read_bytes().partition(b"\n")
+    grammar, kept = _content(GRAMMAR), _content(TABLES)
+    signature, _, tables = kept.partition(b"\n")
     if signature == _signature(grammar):
         return Lark.load(BytesIO(zlib.decompress(tables)))
     return made(grammar)
+
+
+def _content(file: Path) -> bytes:
+    """A file of this package, which may be in a zip file: Spark ships it so, and its driver imports it from there."""
+    loader = cast("ResourceLoader", __spec__.loader)
+    return loader.get_data(str(file))
 
 
 def made(grammar: bytes) -> Lark:
@@ -129,7 +138,7 @@ def _signature(grammar: bytes) -> bytes:
 
 def write_tables() -> None:
     """Writes the tables of the grammar as it is now."""
-    grammar = GRAMMAR.read_bytes()
+    grammar = _content(GRAMMAR)
     saved = BytesIO()
     made(grammar).save(saved)
     with replacing(TABLES) as own:
