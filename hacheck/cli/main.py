@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from hacheck.cli.commands import COMMANDS, FORMER
+from hacheck.cli.commands import COMMANDS, ELSEWHERE, FORMER
 from hacheck.cli.declaring import read
 
 GARBAGE_AFTER = 100_000
@@ -24,6 +24,9 @@ def run(words: Sequence[str]) -> None:
     if words and words[0] in FORMER:
         print(f"`hacheck {words[0]}` is called `hacheck {FORMER[words[0]]}` now", file=sys.stderr)
         words = [FORMER[words[0]], *words[1:]]
+    if words and words[0] in ELSEWHERE:
+        print(f"error: hacheck has no command `{words[0]}`\n  = hint: {ELSEWHERE[words[0]]}", file=sys.stderr)
+        sys.exit(2)
     if "_HACHECK_COMPLETE" not in os.environ:
         for command in COMMANDS:
             if words and words[0] == command.name:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from hacheck import shipped
+from hacheck.cli.commands import COMMANDS, ELSEWHERE
 from hacheck.cli.guard import ExitCode
 from hacheck.model.language.codes import CODES
 from hacheck.model.text import parse_system
@@ -119,3 +121,15 @@ def test_the_shell_is_offered_shipped_protocols_and_files(
     monkeypatch.chdir(tmp_path)
     variables = {"COMP_WORDS": f"hacheck verify {typed}", "COMP_CWORD": "2", "_HACHECK_COMPLETE": "complete_bash"}
     assert hacheck(**variables).out.split() == offered
+
+
+@pytest.mark.parametrize("word", ELSEWHERE)
+def test_command_of_another_tool_is_answered_with_ours(word: str) -> None:
+    ended = hacheck(word, PAIR)
+    assert (ended.code, ended.out) == (ExitCode.BAD_INPUT, "")
+    assert ended.err == f"error: hacheck has no command `{word}`\n  = hint: {ELSEWHERE[word]}\n"
+    names = {command.name for command in COMMANDS}
+    assert word not in names
+    meant = set(re.findall(r"`hacheck ([a-z-]+)", ELSEWHERE[word]))
+    assert meant
+    assert meant <= names

@@ -55,3 +55,19 @@ COMMANDS = (
 
 FORMER = {"sim": "simulate-impl", "version": "--version"}
 """What a first word that was the name of a command is called now. It still works, and says so."""
+
+VERIFYING = "`hacheck verify SPEC` explores a spec"
+
+ELSEWHERE = {
+    **dict.fromkeys(("check", "model-check", "mc"), f"{VERIFYING}, `hacheck check-impl` runs code"),
+    "test": f"{VERIFYING}, `hacheck init` writes a test of your own service, and `pytest` runs it",
+    "run": f"{VERIFYING}, `hacheck simulate SPEC` takes one random run",
+    "typecheck": "`hacheck fmt --check SPEC` reads a spec; so does every other command",
+    "parse": "`hacheck fmt --check SPEC` reads a spec; so does every other command",
+    "trace": "`hacheck show FILE` shows a run of `hacheck verify --json`, `hacheck conform` compares logs with a spec",
+    "validate": "`hacheck conform SPEC LOGS` compares logs with a spec",
+    "repl": "`hacheck explore SPEC` takes steps by hand, in the browser",
+    "new": "`hacheck init` writes a spec, a test and a workflow to begin with",
+    "graph": "`hacheck diagram SPEC` draws the state diagram",
+}
+"""What a command of another tool is called here."""
