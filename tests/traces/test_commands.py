@@ -188,6 +188,6 @@ def test_interrupted_reading_ends_undecided_and_leaves_nothing(tmp_path: Path) -
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
-    assert process.returncode == 3
+    assert process.returncode == 3, err
     assert "interrupted" in err
     assert [path.name for path in tmp_path.iterdir()] == ["many.jsonl"]
