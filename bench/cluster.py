@@ -191,14 +191,14 @@ def tell_publishing(whose: str, windows: list[int], published: Mapping[str, list
 
 def peer(replicas: int, seconds: float, count: int) -> None:
     """Measures the same of IceStorm itself, and prints it."""
-    from tests.interop.icestorm_cluster import Cluster, Timers, missing
-    from tests.interop.processes import Crew
+    from hacheck.replay.icestorm.cluster import Cluster, Timers, missing
+    from hacheck.replay.processes import ProcessGroup
 
     if why := missing():
         print(f"IceStorm itself was not measured: {why}")
         return
-    with TemporaryDirectory() as place, Crew() as crew:
-        real = Cluster(Path(place) / "icestorm", replicas, Timers(1, 1, 1, 500), False, crew)
+    with TemporaryDirectory() as place, ProcessGroup() as processes:
+        real = Cluster(Path(place) / "icestorm", replicas, Timers(1, 1, 1, 500), False, processes)
         real.configure()
         for replica in real.ids:
             real.start(replica)
@@ -228,8 +228,8 @@ def settled(real: Any) -> None:
 
 def peer_updates(real: Any, seconds: float) -> None:
     """Updates a second, of one client at the coordinator."""
-    from tests.interop.ice_client import Connection, Identity, text
-    from tests.interop.icestorm_cluster import CALL_SECONDS_MAX, INSTANCE, MANAGER
+    from hacheck.replay.icestorm.cluster import CALL_SECONDS_MAX, INSTANCE, MANAGER
+    from hacheck.replay.icestorm.ice_client import Connection, Identity, text
 
     first = real.coordinator()
     assert first is not None
@@ -255,8 +255,8 @@ class Publisher(threading.Thread):
 
     def run(self) -> None:
         """Until it is over."""
-        from tests.interop.ice_client import Connection, Failed
-        from tests.interop.icestorm_cluster import PUBLISH
+        from hacheck.replay.icestorm.cluster import PUBLISH
+        from hacheck.replay.icestorm.ice_client import Connection, Failed
 
         connection: Any = None
         while not self.over.is_set():
@@ -278,8 +278,8 @@ class Publisher(threading.Thread):
 
 def peer_publishing(real: Any, whose: str, count: int) -> None:
     """What publishers of IceStorm itself notice. Nobody subscribes: who cannot be reached would be dropped anyway."""
-    from tests.interop.ice_client import IDEMPOTENT, Connection, Identity, read_identity
-    from tests.interop.icestorm_cluster import CALL_SECONDS_MAX, INSTANCE, MANAGER
+    from hacheck.replay.icestorm.cluster import CALL_SECONDS_MAX, INSTANCE, MANAGER
+    from hacheck.replay.icestorm.ice_client import IDEMPOTENT, Connection, Identity, read_identity
 
     served_by(real, "events")
     connection = Connection(real.base + MANAGER + real.coordinator(), CALL_SECONDS_MAX)

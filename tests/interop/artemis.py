@@ -18,10 +18,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from hacheck.replay.processes import ProcessGroup
 from tests.interop.artemis_log_verdicts import check, check_damaged
 from tests.interop.artemis_pair import POLICIES, Pair, classpath, missing
 from tests.interop.artemis_stories import STORIES, Seen, TooLate, who_served
-from tests.interop.processes import Crew
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,15 +61,15 @@ def interrupted(number: int, frame: FrameType | None) -> None:
 def told(folder: Path, policy: str, story: str, jars: str) -> bool:
     """Plays a story and looks at its logs; tells what is wrong. No broker is left, whatever happens."""
     began = time.monotonic()
-    with Crew() as crew:
-        pair = Pair(folder, policy, jars, crew)
+    with ProcessGroup() as processes:
+        pair = Pair(folder, policy, jars, processes)
         pair.configure()
         try:
             expected = STORIES[story](pair)
         except TooLate as late:
             print(f"wrong      {folder.name}: {late}")
             return False
-        for member in sorted(crew.running, reverse=True):
+        for member in sorted(processes.running, reverse=True):
             pair.stop(member)
     findings = read(pair.brokers, expected, who_served(pair, story))
     for finding in findings:

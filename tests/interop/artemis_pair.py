@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.interop.processes import Crew, free_base
+from hacheck.replay.processes import ProcessGroup, free_base
 
 SERVER = Path(__file__).parent / "artemis_server"
 RESOLVE_SECONDS_MAX = 600.0
@@ -95,7 +95,7 @@ class Pair:
     folder: Path
     policy: str
     jars: str
-    crew: Crew
+    processes: ProcessGroup
     base: int = field(default_factory=lambda: free_base(4, set()))
     began: float = field(default_factory=time.time)
 
@@ -129,23 +129,23 @@ class Pair:
         home = self.brokers / NAMES[member]
         options = ["-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dlog4j2.configurationFile=log4j2.properties"]
         command = ["java", *options, "-cp", self.jars, str(SERVER / "Broker.java"), "broker.xml"]
-        self.crew.start(member, command, home, self.folder / f"{NAMES[member]}.out", {"TZ": "UTC"})
+        self.processes.start(member, command, home, self.folder / f"{NAMES[member]}.out", {"TZ": "UTC"})
 
     def kill(self, member: int) -> None:
         self.note(f"kill -9 {NAMES[member]}")
-        self.crew.kill(member)
+        self.processes.kill(member)
 
     def pause(self, member: int) -> None:
         self.note(f"kill -STOP {NAMES[member]}")
-        self.crew.pause(member)
+        self.processes.pause(member)
 
     def resume(self, member: int) -> None:
         self.note(f"kill -CONT {NAMES[member]}")
-        self.crew.resume(member)
+        self.processes.resume(member)
 
     def stop(self, member: int) -> None:
         self.note(f"kill -TERM {NAMES[member]}")
-        if not self.crew.stop(member):
+        if not self.processes.stop(member):
             self.note(f"{NAMES[member]} did not end in time, and was killed")
 
     def times(self, member: int, code: str) -> int:

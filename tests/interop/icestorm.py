@@ -16,11 +16,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 
+from hacheck.replay.icestorm.cluster import Cluster, missing
+from hacheck.replay.processes import ProcessGroup
 from tests.interop.damage import KINDS, damaged
-from tests.interop.icestorm_cluster import Cluster, missing
 from tests.interop.icestorm_schedule import Player, Schedule, schedule
 from tests.interop.log_verdicts import LogVerdict, conform
-from tests.interop.processes import Crew
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,8 +87,8 @@ def record_all(stories: Sequence[Schedule], folder: Path, clusters: int) -> list
 
 def record(story: Schedule, folder: Path, halt: threading.Event) -> None:
     """Plays one story on a cluster of its own."""
-    with Crew() as crew:
-        cluster = Cluster(folder / story.name, story.replicas, story.timers, story.messages, crew)
+    with ProcessGroup() as processes:
+        cluster = Cluster(folder / story.name, story.replicas, story.timers, story.messages, processes)
         cluster.configure()
         Player(story, cluster, halt).play()
     if halt.is_set():

@@ -11,7 +11,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from tests.interop.icestorm_cluster import Cluster, Timers
+from hacheck.replay.icestorm.cluster import Cluster, Timers
 
 QUIET_SECONDS = 8.0
 BURST_SECONDS_MAX = 15.0
@@ -99,7 +99,7 @@ class Player:
         while self.due and not self.halt.is_set():
             self.wait(0.1)
         for replica in self.cluster.ids:
-            if not self.cluster.crew.alive(replica):
+            if not self.cluster.processes.alive(replica):
                 self.cluster.start(replica)
         self.wait(QUIET_SECONDS + 2 * (self.story.replicas - 1) + 2 * self.story.timers.election)
         self.burst(2)
@@ -127,9 +127,9 @@ class Player:
             self.halt.wait(min(end - now, *(max(0.0, at - now) for at, _, _ in self.due), 0.1))
 
     def come_back(self, how: str, replica: int) -> None:
-        if how == "resume" and replica in self.cluster.crew.paused:
+        if how == "resume" and replica in self.cluster.processes.paused:
             self.cluster.resume(replica)
-        if how == "start" and not self.cluster.crew.alive(replica):
+        if how == "start" and not self.cluster.processes.alive(replica):
             self.cluster.start(replica)
 
     def fail(self, step: Step) -> None:
@@ -148,7 +148,9 @@ class Player:
 
     def victims(self, what: str) -> list[int]:
         """Who it happens to, of those that run and are not paused."""
-        fit = [i for i in self.cluster.ids if self.cluster.crew.alive(i) and i not in self.cluster.crew.paused]
+        fit = [
+            i for i in self.cluster.ids if self.cluster.processes.alive(i) and i not in self.cluster.processes.paused
+        ]
         leader = self.cluster.coordinator()
         others = [i for i in fit if i != leader]
         if what.endswith("coordinator"):
@@ -173,7 +175,7 @@ class Player:
                 return
 
     def change(self) -> None:
-        fit = [i for i in self.cluster.ids if self.cluster.crew.alive(i)]
+        fit = [i for i in self.cluster.ids if self.cluster.processes.alive(i)]
         if not fit:
             return
         replica = self.choose.choice(fit)

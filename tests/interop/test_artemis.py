@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from hacheck.replay.processes import ProcessGroup
 from tests.interop.artemis import main, read
 from tests.interop.artemis_damage import KINDS, damaged
 from tests.interop.artemis_pair import NAMES, POLICIES, Pair, missing
-from tests.interop.processes import Crew
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "artemis"
 HEAD = "2026-11-21T23:12:1{second},000 INFO  [org.apache.activemq.artemis.core.server] "
@@ -58,8 +58,8 @@ def test_line_of_an_unknown_kind_is_not_accounted_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_pair_is_configured(policy: str, tmp_path: Path) -> None:
-    with Crew() as crew:
-        pair = Pair(tmp_path / "pair", policy, "", crew)
+    with ProcessGroup() as processes:
+        pair = Pair(tmp_path / "pair", policy, "", processes)
         pair.configure()
         texts = [(pair.brokers / name / "broker.xml").read_text() for name in NAMES.values()]
     journals = {line.strip() for text in texts for line in text.splitlines() if "<journal-directory>" in line}

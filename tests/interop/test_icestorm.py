@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from hacheck.replay.icestorm.cluster import Cluster, Timers, missing
+from hacheck.replay.processes import ProcessGroup, free_base, is_free
 from tests.interop.damage import KINDS, STATE, damaged
 from tests.interop.icestorm import main, seeds
-from tests.interop.icestorm_cluster import Cluster, Timers, missing
 from tests.interop.icestorm_schedule import FAULTS, schedule
 from tests.interop.log_verdicts import conform
-from tests.interop.processes import Crew, free_base, is_free
 from tests.nightly import nightly
 from tests.traces.adapters.logs import read_logs
 
@@ -93,25 +93,25 @@ def test_slaves_make_changes_in_another_order_than_their_stamps() -> None:
 
 
 def test_no_process_is_left_behind(tmp_path: Path) -> None:
-    crew = Crew()
+    group = ProcessGroup()
     for member in (1, 2, 3):
-        crew.start(member, SLEEPS, tmp_path, tmp_path / "log", {})
-    crew.pause(2)
-    processes = list(crew.running.values())
+        group.start(member, SLEEPS, tmp_path, tmp_path / "log", {})
+    group.pause(2)
+    processes = list(group.running.values())
     assert all(process.poll() is None for process in processes)
-    with pytest.raises(ZeroDivisionError), crew:
+    with pytest.raises(ZeroDivisionError), group:
         raise ZeroDivisionError
     assert [process.poll() for process in processes] == [-9, -9, -9]
-    assert not crew.running
+    assert not group.running
 
 
 def test_paused_process_is_stopped(tmp_path: Path) -> None:
-    with Crew() as crew:
-        crew.start(1, SLEEPS, tmp_path, tmp_path / "log", {})
-        crew.pause(1)
-        assert crew.alive(1)
-        assert crew.stop(1)
-        assert not crew.alive(1)
+    with ProcessGroup() as processes:
+        processes.start(1, SLEEPS, tmp_path, tmp_path / "log", {})
+        processes.pause(1)
+        assert processes.alive(1)
+        assert processes.stop(1)
+        assert not processes.alive(1)
 
 
 def test_ports_are_given_once() -> None:
@@ -127,8 +127,8 @@ def test_port_that_somebody_listens_at_is_not_free() -> None:
 
 
 def test_replicas_are_configured_for_one_another(tmp_path: Path) -> None:
-    with Crew() as crew:
-        cluster = Cluster(tmp_path / "cluster", 3, Timers(2, 3, 4, 2000), True, crew)
+    with ProcessGroup() as processes:
+        cluster = Cluster(tmp_path / "cluster", 3, Timers(2, 3, 4, 2000), True, processes)
         cluster.configure()
         text = (cluster.working / "icestorm-2.cfg").read_text()
         assert f"IceStorm.Nodes.3=DemoIceStorm/node3:tcp -h 127.0.0.1 -p {cluster.base + 23} -t 2000\n" in text

@@ -16,7 +16,7 @@ from hacheck.impl.runtime.disk import Database
 from hacheck.impl.runtime.folder import Folder, hold, store
 from hacheck.impl.system import Refused
 from hacheck.impl.systems import names
-from tests.interop.processes import free_base
+from hacheck.replay.processes import free_base
 from tests.runtime.clusters import refused, running, until
 
 NEWER = msgspec.msgpack.encode({"version": 9})
