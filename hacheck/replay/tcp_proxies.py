@@ -69,12 +69,15 @@ class TcpProxies:
         """Closes what listens, breaks what is connected, and waits for all of it."""
         for server in servers:
             server.close()
-        for task, connection in list(self._connections.items()):
-            if connection is not None:
-                connection.abort()
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # what was accepted before has its task now
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:  # one may begin while another ends
+            for connection in self._connections.values():
+                if connection is not None:
+                    connection.abort()
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.sleep(0)
 
     def _accepting(self, member: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
