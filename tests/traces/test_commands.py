@@ -182,7 +182,8 @@ def test_interrupted_reading_ends_undecided_and_leaves_nothing(tmp_path: Path) -
         for _ in range(300):
             stream.write(lines)
     arguments = ["traces", "convert", str(tmp_path / "many.jsonl"), "--out", str(tmp_path / "out.parquet")]
-    command = [sys.executable, "-m", "hacheck", *arguments]
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also where the shell ignores it
+    command = [sys.executable, "-c", f"{heard}; from hacheck.cli.main import main; main()", *arguments]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         while process.poll() is None and not list(tmp_path.glob(".hacheck-*")):  # until it has begun to write
             time.sleep(0.01)
