@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hacheck.model.ir import System
     from hacheck.model.language import Specification
     from hacheck.traces.drivers.contract import Outcome
+    from hacheck.traces.records import Order
 
 Checker: TypeAlias = TraceChecker | CheckerBySettings
 
@@ -52,6 +53,19 @@ class Compared(Struct, frozen=True):
     asked: tuple[str, ...]
     rules: tuple[Rule, ...]
     called: Mapping[str, str]
+
+    def base(self, order: Order, *, skew_ms: int, capacity: int, any_start: int) -> TraceChecker:
+        """The checker of traces whose records give no settings."""
+        return TraceChecker(
+            self.system,
+            order,
+            skew_ns=skew_ms * 1_000_000,
+            asked=self.asked,
+            capacity=capacity,
+            any_start=any_start,
+            rules=self.rules,
+            called=self.called,
+        )
 
     def checker(self, base: TraceChecker) -> Checker:
         """The checker of all traces. `base`: that of traces whose records give no settings."""

@@ -9,6 +9,8 @@ from hacheck.api.run import SimulatedRun
 from hacheck.api.specification import Settings, Spec, load
 from hacheck.checker.explicit.portable.random_walks import simulate as random_run
 from hacheck.model.interpreter import EvaluationError, replay
+from hacheck.model.ir import System
+from hacheck.model.runs import Run
 
 
 def simulate(
@@ -26,6 +28,11 @@ def simulate(
     """
     loaded = load(spec)
     system, _ = loaded.system(check, settings)
+    return SimulatedRun(system, drawn_run(system, seed, steps), loaded, seed)
+
+
+def drawn_run(system: System, seed: int, steps: int) -> Run:
+    """A random run of a system, which replays. Errors: `InputError` where the system cannot begin."""
     try:
         run = random_run(system, seed, steps)
     except EvaluationError as error:
@@ -34,4 +41,4 @@ def simulate(
         raise InputError(f"{system.name} has no initial state under these settings")
     problem = replay(system, run)
     assert problem is None, f"the simulated run (seed {seed}) does not replay: {problem}"
-    return SimulatedRun(system, run, loaded, seed)
+    return run

@@ -14,7 +14,6 @@ from hacheck.api.errors import InputError
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.adapters.adapter_files import load as load_adapter
 from hacheck.traces.adapters.logs import open_logs
-from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.dataset import open_traces, place_of
 from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.findings import Findings, TracesError
@@ -66,15 +65,8 @@ def compare(
     try:
         compared = compared_with(wanted, spec.specification, system)
         dataset = source.opened(findings)
-        base = TraceChecker(
-            compared.system,
-            dataset.schema.order,
-            skew_ns=limits.skew_ms * 1_000_000,
-            asked=compared.asked,
-            capacity=limits.states_max,
-            any_start=limits.any_start,
-            rules=compared.rules,
-            called=compared.called,
+        base = compared.base(
+            dataset.schema.order, skew_ms=limits.skew_ms, capacity=limits.states_max, any_start=limits.any_start
         )
         checker = compared.checker(base)
         outcome = check_locally(

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.text import Text
 
 from hacheck.api.errors import near_names
+from hacheck.api.simulation import drawn_run
 from hacheck.checker.described_run import run_title
-from hacheck.checker.explicit.portable.random_walks import simulate
 from hacheck.cli.checking import report
 from hacheck.cli.checking.shown_runs import settings_line, shown_run
 from hacheck.cli.console import error_console, output_console
@@ -25,7 +25,7 @@ from hacheck.cli.page.report_data import ShownRun
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.counters.value_distances import unbounded
-from hacheck.model.interpreter import EvaluationError, replay
+from hacheck.model.interpreter import replay
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
 from hacheck.model.run_json import run_from_json
@@ -49,14 +49,7 @@ def simulate_spec(
     specification = load_specification(spec, no_color=no_color)
     system = one_system(specification, check, settings, no_color=no_color)
     place = None if target is None else open_target(target)
-    try:
-        run = simulate(system, seed, steps)
-    except EvaluationError as fault:
-        raise BadInput(f"{system.name} cannot begin: {fault.message}") from None
-    if run is None:
-        raise BadInput(f"{system.name} has no initial state under these settings")
-    mismatch = replay(system, run)
-    assert mismatch is None, f"the simulated run (seed {seed}) does not replay: {mismatch}"
+    run = drawn_run(system, seed, steps)
     to_stderr = place is not None and place.path is None
     console = (error_console if to_stderr else output_console)(no_color=no_color)
     console.print(f"{specification.name}, seed {seed}: {run_title(system, run)}", markup=False)

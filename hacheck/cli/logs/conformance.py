@@ -25,7 +25,6 @@ from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
-from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.contract import Outcome
@@ -155,15 +154,8 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
             return not interruption.requested
 
         dataset = opened(request.traces, request.adapter, request.zone, findings)
-        base = TraceChecker(
-            compared.system,
-            dataset.schema.order,
-            skew_ns=request.skew_ms * 1_000_000,
-            asked=compared.asked,
-            capacity=request.capacity,
-            any_start=request.any_start,
-            rules=compared.rules,
-            called=compared.called,
+        base = compared.base(
+            dataset.schema.order, skew_ms=request.skew_ms, capacity=request.capacity, any_start=request.any_start
         )
         checker = compared.checker(base)
         if request.json != "-" and not request.quiet:

@@ -74,7 +74,7 @@ class View {
     return (this.data.modes[this.kindOf.get(node)]?.named ?? []).includes(mode);
   }
 
-  /** A node in as few letters as tell it from others. */
+  /** A node in as few letters as distinguish it from others. */
   short(node) {
     const space = node.lastIndexOf(" ");
     return space < 0 ? node.slice(0, 6) : node[0] + node.slice(space + 1);
