@@ -1,4 +1,4 @@
-"""What became of the mutants of a session: a table by folder, and the survivors with what was judged of them.
+"""What became of the mutants of a session: a table by folder, and the survivors with what is known of them.
 
 `reviewed.toml` has a reviewed survivor as the line before and after the change, so that it is recognised wherever the
 line moves: `python -m tests.mutation.table SESSION` prints the table for `docs/quality.md`.
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-JUDGED = Path(__file__).with_name("reviewed.toml")
+REVIEWED = Path(__file__).with_name("reviewed.toml")
 VERDICTS = ("equivalent", "speed", "words", "elsewhere", "hole", "open")
 """It does the same; the same with slower or larger code; only words differ; a test besides the cases notices; no test
 noticed, and the entry says which one does now; looked at, and not decided."""
@@ -48,17 +48,17 @@ def mutants(session: Path) -> Iterator[Mutant]:
             yield Mutant(path, line, parts[0], parts[1], output.strip())
 
 
-def judged() -> dict[tuple[str, str, str], tuple[str, str]]:
-    """The verdict on each judged survivor, and why."""
-    content = tomllib.loads(JUDGED.read_text(encoding="utf-8"))
+def reviewed() -> dict[tuple[str, str, str], tuple[str, str]]:
+    """The verdict on each reviewed survivor, and why."""
+    content = tomllib.loads(REVIEWED.read_text(encoding="utf-8"))
     return {(one["path"], one["before"], one["after"]): (one["verdict"], one["why"]) for one in content["mutant"]}
 
 
 def report(session: Path) -> int:
-    """Prints the table and what is not judged; how many are not."""
-    known = judged()
+    """Prints the table and what is not reviewed; how many are not."""
+    known = reviewed()
     counts: dict[str, Counter[str]] = {}
-    unjudged = []
+    unreviewed = []
     for one in sorted(mutants(session), key=lambda mutant: (mutant.path, mutant.line)):
         row = counts.setdefault(str(Path(one.path).parent), Counter())
         row["mutants"] += 1
@@ -67,16 +67,16 @@ def report(session: Path) -> int:
         elif one.key in known:
             row[known[one.key][0]] += 1
         else:
-            row["not judged"] += 1
-            unjudged.append(one)
-    columns = ("mutants", "noticed", *VERDICTS, "not judged")
+            row["not reviewed"] += 1
+            unreviewed.append(one)
+    columns = ("mutants", "noticed", *VERDICTS, "not reviewed")
     print("| folder | " + " | ".join(columns) + " |")
     print("|---|" + "---:|" * len(columns))
     for folder, row in sorted(counts.items()):
         print(f"| `{folder}` | " + " | ".join(str(row[column]) for column in columns) + " |")
-    for one in unjudged:
+    for one in unreviewed:
         print(f"\n{one.path}:{one.line}: {one.outcome}\n-{one.before}\n+{one.after}")
-    return bool(unjudged)
+    return bool(unreviewed)
 
 
 if __name__ == "__main__":

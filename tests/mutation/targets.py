@@ -14,7 +14,7 @@ NOT_ELABORATION = frozenset(
     {
         "__init__.py", "code_info.py", "codes.py", "codes_of_meaning.py",
         "codes_of_names.py", "codes_of_text.py", "codes_of_types.py", "declaration_builder.py",
-        "declarations.py", "diagnostics.py", "foreign_syntax.py", "format.py",
+        "declarations.py", "diagnostics.py", "foreign_syntax.py", "foreign_words.py", "format.py",
         "lexer.py", "old_words.py",
         "parse.py", "parse_tree.py", "parser.py", "raised_limits.py", "specification.py",
         "syntax_errors.py", "syntax_tree.py", "tree_builder.py",

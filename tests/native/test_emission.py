@@ -389,11 +389,13 @@ def assert_same_conditions(expanded: Expanded, native: Native, asked: list[Searc
 def test_conditions_of_more_than_a_word_are_asked_until_they_are_hit() -> None:
     counted = Variable("counted", Range(0, 99))
     step = action(Assign(Target(counted), Binary("+", counted, Constant(1, Range(1, 1)))), name="count")
-    reached = [asked("reachable", Binary("==", counted, Constant(n, Range(0, 99))), f"at {n}") for n in range(80)]
-    whole = system(
-        {counted: 0}, replace(step, guard=Binary("<", counted, Constant(90, Range(0, 99)))), properties=reached
-    )
-    assert_same(whole, 200)
+    bounded = replace(step, guard=Binary("<", counted, Constant(90, Range(0, 99))))
+    for operator in ("==", "<="):  # hit in one state; hit in all that follow, too, of which the first is noted
+        reached = [
+            asked("reachable", Binary(operator, Constant(n, Range(0, 99)), counted), f"at {n}")
+            for n in reversed(range(80))
+        ]
+        assert_same(system({counted: 0}, bounded, properties=reached), 200)
 
 
 def test_what_is_joined_with_another_set_is_not_joined_with_the_set_that_is_written() -> None:
