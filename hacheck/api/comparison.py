@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from hacheck.api.errors import require_known
+from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import has_lines, lines_of, logged, without_lines
 from hacheck.traces.conformance.broken_durations import Rule
@@ -65,6 +66,7 @@ class Compared(Struct, frozen=True):
             any_start=any_start,
             rules=self.rules,
             called=self.called,
+            assumed=AssumedConditions(self.specification, self.given, self.check, logs=True),
         )
 
     def checker(self, base: TraceChecker) -> Checker:

@@ -59,7 +59,9 @@ class TraceVerdict(Part, frozen=True, kw_only=True):
     conforming edit, `repair_records`: how many further records it explains. `run`: a shortest run of the model up to
     there. `width`: the most states that explained the trace at once. `violated`: properties violated in every
     run that explains the whole trace, `perhaps`: in some, as `name@seq`; `broken`: the stretches in which they were.
-    `settings`: those that its records gave.
+    `settings`: those that its records gave. `transition`: the action that would have written the record, with its node;
+    `failing`: its conditions that are false in the nearest state, and fields that it would have written otherwise;
+    `assumption`: the one that alone forbids it. Each is empty where it is not known.
     """
 
     trace_id: str
@@ -83,6 +85,9 @@ class TraceVerdict(Part, frozen=True, kw_only=True):
     late: list[LateRestoration]
     broken: list[BrokenStretch]
     settings: list[str]
+    transition: str
+    failing: list[str]
+    assumption: str
 
 
 class RecordFinding(Part, frozen=True, kw_only=True):

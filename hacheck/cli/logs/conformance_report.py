@@ -25,6 +25,9 @@ from hacheck.wording import plural
 
 EVENTS_SHOWN = 6
 
+ALLOWED_SHOWN = 3
+"""So many lines that the model would have allowed are printed where the failing condition is known."""
+
 NO_NODE = "the model has no node"
 """How the reason begins where the log has a node name that the model does not have."""
 
@@ -68,8 +71,9 @@ def show_verdict(
         lines = [Text(verdict.reason) if nowhere else Text.assemble(place(verdict), ": ", verdict.reason)]
     if verdict.reason.startswith(NO_NODE):
         lines.append(Text(f"map it to a node of the model: --node {verdict.node}=NODE"))
+    lines += impossible_lines(verdict)
     if verdict.expected:
-        lines.append(Text("the model would have allowed: " + "; ".join(verdict.expected)))
+        lines.append(Text("the model would have allowed: " + "; ".join(allowed(verdict))))
     if verdict.repair:
         lines.append(Text(mended(verdict)))
     lines += [Text(one.words) for one in verdict.late if one.words != verdict.reason]
@@ -83,6 +87,26 @@ def show_verdict(
         heading = Text(f"shortest run of the model up to this record: {run_title(system, run)}")
         console.print(Padding(heading, (0, 0, 0, 4)))
         console.print(shown_run(console, system, run, None))
+
+
+def impossible_lines(verdict: Verdict) -> list[Text]:
+    """Which transition would have written the record, and what is false for it in the nearest state."""
+    if not verdict.failing:
+        return []
+    lines = [Text.assemble(("would have been written by "), (verdict.transition, "name"), "; in the nearest state:")]
+    lines += [Text(f"  {one}") for one in verdict.failing]
+    if verdict.assumption:
+        lines.append(Text.assemble("  the assumption ", (verdict.assumption, "name"), " alone forbids it"))
+    return lines
+
+
+def allowed(verdict: Verdict) -> tuple[str, ...]:
+    """The lines that the model would have allowed: a few where it is known which condition fails."""
+    if not verdict.failing or len(verdict.expected) <= ALLOWED_SHOWN:
+        return verdict.expected
+    more = verdict.expected[-1].split()[1] if verdict.expected[-1].startswith("and ") else "0"
+    listed = len(verdict.expected) - (more != "0")
+    return (*verdict.expected[:ALLOWED_SHOWN], f"and {listed - ALLOWED_SHOWN + int(more)} more")
 
 
 def mended(verdict: Verdict) -> str:

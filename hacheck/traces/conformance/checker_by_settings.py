@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from hacheck.model.language import Specification
+from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import logged, without_lines
 from hacheck.traces.conformance.derived_settings import HELD_MAX, Chosen, Contradiction, DerivedSettings
@@ -77,7 +78,8 @@ class CheckerBySettings(Struct, eq=False):
             said = ", ".join(f"{name} = {value}" for name, value in chosen)
             return f"the trace gives {said}: {instance.diagnostics[0].message}"
         system = without_lines(logged(instance.system, self.every_step), self.hidden)
-        return replace(self.base, system=system, _diagnosers=[], _trace_followers=[])
+        assumed = AssumedConditions(self.specification, {**dict(chosen), **self.given}, self.check_name, logs=True)
+        return replace(self.base, system=system, assumed=assumed, _diagnosers=[], _trace_followers=[])
 
     def wrong(self, said: DerivedSettings) -> Contradiction | None:
         """Why a trace that says this cannot be checked."""

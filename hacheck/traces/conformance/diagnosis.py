@@ -12,11 +12,13 @@ from msgspec.structs import replace
 
 from hacheck.model.execution import Line
 from hacheck.model.ir import System
+from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.observing.record_layout import FIRST_EVENT
 from hacheck.model.render import show
 from hacheck.model.run_json import run_to_json
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.expected_events import Departure, ExpectedEvents, first_left
+from hacheck.traces.conformance.impossible_lines import ImpossibleLine, impossible_line
 from hacheck.traces.conformance.interleavings import Cut, InterleavingSearch, Streams
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.shortest_run import ShortestRuns
@@ -35,7 +37,8 @@ class Diagnosis(Struct, frozen=True):
     """`stream` and `record`: the first record that no run explains, the earliest of those next in each stream; where
     records are in one order, it may be a later line of a step whose first lines are there;
     `expected`: lines that some run would have written there; `sooner`: where a step was `begun`, what could have been
-    written instead of all of it; `repair`, `text`, `records`: see `Verdict`."""
+    written instead of all of it; `repair`, `text`, `records`: see `Verdict`; `impossible`: which conditions fail of the
+    transition that would have written it, and `assumption`: the one that alone forbids it, or nothing."""
 
     stream: int
     record: int
@@ -46,18 +49,22 @@ class Diagnosis(Struct, frozen=True):
     text: str = ""
     records: int = 0
     run: str = ""
+    impossible: ImpossibleLine | None = None
+    assumption: str = ""
 
 
 class Diagnoser(Struct, frozen=True):
     """Explains traces of one system. `system`: whose steps write lines; `complete`: whether traces begin in one of the
     states that they are followed from, so that none deviates which begins in another. `rules`: of properties that may
-    not be broken for long. `hidden_prefix`: lines whose events begin so are not listed as possible."""
+    not be broken for long. `hidden_prefix`: lines whose events begin so are not listed as possible. `assumed`: which
+    conditions an assumption adds."""
 
     system: System
     search: InterleavingSearch
     complete: bool = True
     rules: tuple[Rule, ...] = ()
     hidden_prefix: str | None = None
+    assumed: AssumedConditions | None = None
 
     @property
     def compiled(self) -> Compiled:
@@ -82,7 +89,19 @@ class Diagnoser(Struct, frozen=True):
         run_text = "" if run is None else json.dumps(run_to_json(self.system, run), ensure_ascii=False)
         found, latest = self.expected(ExpectedEvents(shortest_runs), result.cut)
         place = 0 if at_start else found.record - latest.cut[found.stream]
-        return self.repaired(replace(found, run=run_text), streams, latest.cut, keeping.kept[latest.cut], place)
+        found = self.with_conditions(replace(found, run=run_text), streams, latest, keeping.kept[latest.cut])
+        return self.repaired(found, streams, latest.cut, keeping.kept[latest.cut], place)
+
+    def with_conditions(self, found: Diagnosis, streams: Streams, latest: Departure, states: Any) -> Diagnosis:
+        """With the conditions that fail in the nearest state. `latest`, `states`: where the trace leaves the model."""
+        begun = latest.begun
+        reason = impossible_line(self.system, self.compiled, states, streams, latest.cut, found.stream, begun)
+        if reason is None:
+            return found
+        assumption = None
+        if self.assumed is not None and len(reason.conditions) == 1 and not reason.differences:
+            assumption = self.assumed.of(reason.action, reason.conditions[0].text)
+        return replace(found, impossible=reason, assumption=assumption or "")
 
     def bounds(self, streams: Streams) -> tuple[str, ...]:
         """The bounds of the model that are met where a trace is followed, as far as that goes in a while."""

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from hacheck.model.ir import System
+from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.observing.record_conditions import observed
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.diagnosis import Diagnoser
@@ -36,6 +37,7 @@ class TraceChecker(Struct, eq=False):
     - `called`: the model's name of a node, as `Server-1`, where records call it otherwise;
     - `any_start`: a trace may begin in the middle: in any of the first so many states that the system reaches;
     - `explained_max`: of so many deviating traces it is said what would have been possible, and what would mend them.
+    - `assumed`: which conditions of guards an assumption adds, where the spec is at hand.
     """
 
     system: System
@@ -47,6 +49,7 @@ class TraceChecker(Struct, eq=False):
     explained_max: int = 20
     rules: tuple[Rule, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
+    assumed: AssumedConditions | None = None
     _diagnosers: list[Diagnoser] = field(default_factory=list)
     _trace_followers: list[TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered] = field(default_factory=list)
 
@@ -106,4 +109,4 @@ class TraceChecker(Struct, eq=False):
         starts, complete = reachable(self.system, self.any_start) if self.any_start else (None, True)
         made = replace(compiled(shape, starts=starts, asked=asked), called=self.called)
         memory = Memory(made, max(self.capacity, len(starts or ())))
-        return Diagnoser(self.system, InterleavingSearch(made, memory), complete, self.rules)
+        return Diagnoser(self.system, InterleavingSearch(made, memory), complete, self.rules, assumed=self.assumed)

@@ -99,4 +99,7 @@ def with_diagnosis(verdict: Verdict, found: Diagnosis | None) -> Verdict:
         repair_text=found.text,
         repair_records=found.records,
         run=found.run,
+        transition="" if found.impossible is None else found.impossible.transition,
+        failing=() if found.impossible is None else found.impossible.failing,
+        assumption=found.assumption,
     )

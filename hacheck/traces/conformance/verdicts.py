@@ -85,6 +85,9 @@ class Verdict(Struct, frozen=True):
     - `repair`: the cheapest change after which the trace goes on; `repair_text`: in words; `repair_records`: how many
       more records it then explains; 0 where the last line is one too much.
     - `run`: a shortest run of the model that explains everything before, as JSON; empty where there is none.
+    - `transition`: the action that would have written the record, with its node, and `failing`: its conditions that are
+      false in the nearest state, and fields that it would have written otherwise; `assumption`: the one that alone
+      forbids it. Empty where that is not known.
     - `width`: the most model states that explained the trace at once.
     - `violated`: properties that every run which explains the whole log violates, `perhaps`: those that some do; each
       as `name@seq`, the record before which it is first broken.
@@ -114,6 +117,9 @@ class Verdict(Struct, frozen=True):
     late: tuple[Late, ...] = ()
     broken: tuple[Broken, ...] = ()
     settings: tuple[str, ...] = ()
+    transition: str = ""
+    failing: tuple[str, ...] = ()
+    assumption: str = ""
 
 
 _TEXTS = pa.list_(pa.string())
@@ -176,6 +182,9 @@ SCHEMA = pa.schema(
         pa.field("late", pa.list_(_LATE), nullable=False),
         pa.field("broken", pa.list_(_BROKEN), nullable=False),
         pa.field("settings", _TEXTS, nullable=False),
+        pa.field("transition", pa.string(), nullable=False),
+        pa.field("failing", _TEXTS, nullable=False),
+        pa.field("assumption", pa.string(), nullable=False),
     ]
 )
 """The table of verdicts, one row for each trace."""
@@ -210,7 +219,7 @@ def from_batch(batch: Any) -> list[Verdict]:
     for row in batch.to_pylist():
         fields: dict[str, Any] = dict(row)
         fields["kind"] = fields.pop("verdict")
-        fields |= {name: tuple(fields[name]) for name in ("expected", "violated", "perhaps", "settings")}
+        fields |= {name: tuple(fields[name]) for name in ("expected", "violated", "perhaps", "settings", "failing")}
         fields["late"] = tuple(late_from(one) for one in fields["late"])
         fields["broken"] = tuple(broken_from(one) for one in fields["broken"])
         found.append(Verdict(**fields))

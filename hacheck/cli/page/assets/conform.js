@@ -73,6 +73,9 @@ function lateBar(one, x, y, width) {
 function deviationCard(trace) {
   if (trace.kind === "conforms") return null;
   return h("div", { class: "card deviation" }, h("h3", {}, "Where the log leaves the model"),
+    trace.failing.length ? [h("p", {}, "It would have been written by ", h("b", {}, trace.transition),
+      "; in the nearest state:"), h("ul", {}, trace.failing.map((line) => h("li", {}, line))),
+      trace.assumption ? h("p", {}, "The assumption ", h("b", {}, trace.assumption), " alone forbids it.") : null] : null,
     trace.expected.length ? [h("p", {}, "Here the model could have written:"), h("ul", { class: "code" },
       trace.expected.map((line, place) => h("li", {}, place ? line : h("b", {}, line))))] : null,
     trace.repair_text ? h("p", {}, "Smallest change: ", h("b", {}, trace.repair_text), trace.repair_records
