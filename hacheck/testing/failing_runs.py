@@ -102,6 +102,14 @@ def kept_in(adapter: type[Adapter]) -> Path:
     return folder_of(adapter) / FOLDER if given is None else given
 
 
+def _make_folder(folder: Path) -> None:
+    """Makes the folder of runs. git ignores one that is made here, until its `.gitignore` is removed."""
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        if folder.name == FOLDER:
+            replace_text(folder / ".gitignore", "*\n")
+
+
 class Recorded:
     """The last run of an adapter that failed, in a file that travels with the tests if one lets it.
 
@@ -119,7 +127,7 @@ class Recorded:
         run = {"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in failure.steps]}
         try:
             content = json.dumps(run)
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            _make_folder(self.path.parent)
             if self.apart:
                 os.replace(self.path, self.path.with_suffix(".before.json"))
             replace_text(self.path, content + "\n")

@@ -1,4 +1,4 @@
-"""What the README tells people to type exists, and prints what it shows."""
+"""What the README and the pages of `docs` say to type exists, and prints what they show."""
 
 from __future__ import annotations
 
@@ -13,60 +13,72 @@ from pathlib import Path
 import pytest
 
 from hacheck.model.language import load
+from tests.cli.command import hacheck
 from tests.nightly import by_night
 
+ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 PROMPT = re.compile(r"^\s*\$\s+")
 HACHECK = re.compile(r"^(?:\S*/|(?:uv run|uvx)\s+(?:--\S+\s+)*)?hacheck\s+(?=[a-z])")
-SHOWN = {"verify", "conform", "prove", "timing"}
-"""The subcommands of which the README shows what they print."""
+PAGES = ("README.md", "docs/icestorm.md", "docs/install.md", "docs/proofs.md", "docs/verify.md")
+"""The pages whose commands are run."""
+QUICK = ("hacheck verify pair.ha", "hacheck conform pair ")
+"""How those commands begin that every run of the tests tries; the others are tried by night."""
+SPEC = re.compile(r"^```ha file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"--[a-z][a-z-]*")
 
 
-@pytest.fixture(scope="module")
-def commands(root: Path) -> tuple[str, ...]:
-    """Every line of the README that stands in a fence or between backticks, without prompt and comment."""
-    text = (root / "README.md").read_text(encoding="utf-8")
+def text_of(page: str) -> str:
+    """What stands on a page."""
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def commands_of(text: str) -> tuple[str, ...]:
+    """Every line that stands in a fence or between backticks, without prompt and comment."""
     fenced = [line for block in FENCE.findall(text) for line in block.splitlines()]
     inline = INLINE.findall(FENCE.sub("", text))
     return tuple(PROMPT.sub("", line).split(" #")[0].strip() for line in (*fenced, *inline))
 
 
-def test_readme_names_the_two_commands_that_do_everything(commands: tuple[str, ...]) -> None:
-    assert {"make verify", "make test"} <= set(commands)
+def test_readme_names_the_two_commands_that_do_everything() -> None:
+    assert {"make verify", "make test"} <= set(commands_of(text_of("README.md")))
 
 
-def test_every_make_command_is_in_the_makefile(commands: tuple[str, ...], root: Path) -> None:
-    makefile = (root / "Makefile").read_text(encoding="utf-8")
+def test_readme_is_two_screens() -> None:
+    assert text_of("README.md").count("\n") <= 160
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_make_command_is_in_the_makefile(page: str) -> None:
+    commands = commands_of(text_of(page))
+    makefile = text_of("Makefile")
     targets = set(re.findall(r"^([a-z][a-z-]*):", makefile, re.MULTILINE))
     named = {word for command in commands if command.startswith("make ") for word in command.split()[1:]}
     assert {word for word in named if "=" not in word} <= targets
 
 
-def test_every_hacheck_command_is_understood(commands: tuple[str, ...]) -> None:
-    lines = [HACHECK.sub("", command) for command in commands if HACHECK.match(command)]
-    assert lines, "the README shows no use of hacheck"
+@pytest.mark.parametrize("page", PAGES)
+def test_every_hacheck_command_is_understood(page: str) -> None:
+    lines = [HACHECK.sub("", command) for command in commands_of(text_of(page)) if HACHECK.match(command)]
+    assert lines, "the page shows no use of hacheck"
     assert [problem for line in lines if (problem := misunderstood(line))] == []
 
 
-def test_example_of_a_spec_prints_what_stands_below_it(root: Path, tmp_path: Path) -> None:
-    text = (root / "README.md").read_text(encoding="utf-8")
-    (spec,) = re.findall(r"^```ha\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    (tmp_path / "standby.ha").write_text(spec, encoding="utf-8")
-    command = [sys.executable, "-m", "hacheck", "verify", "standby.ha", "--runs"]
-    plain = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    run = subprocess.run(command, capture_output=True, encoding="utf-8", env=plain, cwd=tmp_path, check=False)
-    assert run.returncode == 0, run.stderr
+def test_example_of_a_spec_prints_what_stands_below_it(tmp_path: Path) -> None:
+    text = text_of("docs/verify.md")
+    ((name, spec),) = SPEC.findall(text)
+    (tmp_path / name).write_text(spec, encoding="utf-8")
+    ended = printed(f"hacheck verify {name} --runs", tmp_path)
     shown = FENCE.findall(text[text.index(spec) + len(spec) + 3 :])[0]
-    assert untimed(shown) in untimed(run.stdout)
+    assert untimed(shown) in untimed(ended)
 
 
 def shown_below(text: str) -> dict[str, str]:
-    """What the README shows below a command that stands alone, by the command."""
+    """What a page shows below a command that stands alone, by the command."""
     found: dict[str, str] = {}
     command = ""
-    for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+    for kind, block in re.findall(r"^```(\w*)[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         lines = [line for line in block.splitlines() if line.strip()]
         if not kind and command:
             found[command] = block
@@ -74,33 +86,46 @@ def shown_below(text: str) -> dict[str, str]:
     return found
 
 
-def test_commands_with_their_output_are_found(root: Path) -> None:
-    shown = shown_below((root / "README.md").read_text(encoding="utf-8"))
-    assert {command.split()[1] for command in shown} == SHOWN
+SHOWN = [(page, command) for page in PAGES for command in shown_below(text_of(page))]
+"""The commands of which a page shows what they print."""
 
 
-@pytest.mark.parametrize("subcommand", by_night(sorted(SHOWN), lambda name: name in ("conform", "verify")))
-def test_what_is_shown_below_a_command_is_what_it_prints(root: Path, subcommand: str, tmp_path: Path) -> None:
+def test_commands_with_their_output_are_found() -> None:
+    assert [(page, command.split()[1]) for page, command in SHOWN] == [
+        ("README.md", "verify"),
+        ("README.md", "conform"),
+        ("docs/icestorm.md", "verify"),
+        ("docs/icestorm.md", "verify"),
+        ("docs/icestorm.md", "conform"),
+        ("docs/proofs.md", "prove"),
+    ]
+
+
+@pytest.mark.parametrize(("page", "command"), by_night(SHOWN, lambda shown: shown[1].startswith(QUICK)))
+def test_what_is_shown_below_a_command_is_what_it_prints(page: str, command: str, tmp_path: Path) -> None:
     """Times aside, and what a line of three dots leaves out."""
-    shown = shown_below((root / "README.md").read_text(encoding="utf-8"))
-    ((command, block),) = [pair for pair in shown.items() if pair[0].split()[1] == subcommand]
-    words = [word if word != "proof" else str(tmp_path) for word in shlex.split(command)[1:]]
-    plain = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    run = subprocess.run(
-        [sys.executable, "-m", "hacheck", *words],
-        capture_output=True,
-        encoding="utf-8",
-        env=plain,
-        cwd=root,
-        check=False,
-    )
-    printed = {line.strip() for line in untimed(run.stdout).splitlines()}
-    shown_lines = {line.strip() for line in untimed(block).splitlines()} - {"", "…"}
-    assert shown_lines <= printed
+    specs = dict(SPEC.findall(text_of(page)))
+    for name, spec in specs.items():
+        (tmp_path / name).write_text(spec, encoding="utf-8")
+    folder = tmp_path if command.split()[2] in specs else ROOT
+    typed = command.replace("--certificate proof", f"--certificate {tmp_path / 'proof'}")
+    lines = {line.strip() for line in untimed(printed(typed, folder)).splitlines()}
+    shown = {line.strip() for line in untimed(shown_below(text_of(page))[command]).splitlines()}
+    assert shown - {"", "…"} - lines == set()
+
+
+def printed(command: str, folder: Path) -> str:
+    """What a command prints in a folder."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        return hacheck(*shlex.split(command)[1:], PYTHONIOENCODING="utf-8").out
+    finally:
+        os.chdir(before)
 
 
 def test_the_table_of_checks_has_every_check_of_the_spec(root: Path) -> None:
-    text = (root / "README.md").read_text(encoding="utf-8")
+    text = text_of("docs/icestorm.md")
     rows = re.findall(r"^  [✔◇]  (\S+) +[\d,]+ states", text, re.MULTILINE)
     found = load((root / "spec" / "icestorm.ha").read_text(encoding="utf-8"), "icestorm.ha").specification
     assert found is not None

@@ -151,6 +151,14 @@ def test_pytest_finds_what_stands_below_it(number: int, tmp_path: Path) -> None:
         assert BLOCKS[number].text.splitlines()[0] in ended.stdout.replace("Server-1: active", "Server-2: active")
 
 
+def test_the_example_has_the_files_of_the_tutorial(tmp_path: Path) -> None:
+    """As they are before the last section, in which a pause shows what the spec took for granted."""
+    folder_at(tmp_path, STAGES[-2])
+    example = DOCUMENT.parents[1] / "examples" / "pair"
+    for path in (path for path in tmp_path.rglob("*") if path.is_file()):
+        assert (example / path.relative_to(tmp_path)).read_text("utf-8") == path.read_text("utf-8")
+
+
 def test_the_run_that_the_page_of_concepts_explains_is_that_of_the_tutorial(tmp_path: Path) -> None:
     (picture,) = re.findall(
         r"^```text\n(.*?)^```", (DOCUMENT.parent / "concepts.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL

@@ -75,6 +75,15 @@ def test_runs_are_kept_beside_the_adapter_if_nothing_else_is_said() -> None:
     assert kept_in(made_by_hand) == Path(FOLDER)
 
 
+def test_git_ignores_the_folder_beside_a_test(tmp_path: Path) -> None:
+    folder = tmp_path / FOLDER
+    OPTIONS.set(Options(runs=folder))
+    with pytest.raises(Disagreement):
+        run_state_machine(Mending, FEW)
+    assert {path.name for path in folder.iterdir()} == {".gitignore", "test_recorded.Mending.json"}
+    assert (folder / ".gitignore").read_text() == "*\n"
+
+
 def test_where_nothing_can_be_written_the_failure_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     OPTIONS.set(Options(runs=tmp_path / "file" / "below"))

@@ -140,8 +140,13 @@ class Folder:
         return cluster
 
     def make(self, cluster: Cluster) -> None:
-        """Makes the folders, and writes what the cluster is. Errors: `Refused`, where that cannot be written."""
+        """Makes the folders, and writes what the cluster is; git ignores a folder that is made here.
+
+        Errors: `Refused`, where that cannot be written."""
         try:
+            if not self.place.exists():
+                self.place.mkdir(parents=True)
+                (self.place / ".gitignore").write_text("*\n", encoding="utf-8")
             for member in cluster.members:
                 self.of(member.name).mkdir(parents=True, exist_ok=True)
                 for shared in member.shared:
