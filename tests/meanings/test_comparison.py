@@ -169,7 +169,27 @@ action go(s: S) when s.n == 0 do
   s.n := 1
 invariant never_answered: no s: S where s.n == 1
 """
-AGREED = [ANSWERED_BY_ALL, NOTICED, ASKED_WITH, NOT_ANSWERED, RULED_OUT, OWN_THREAD]
+ASKED_APART = """system AskedApart "Two threads of a node wait for the same operation at different nodes."
+node A { one: bool = false  several: bool = false }
+node B[2] ranked { }
+operation ask() from A to B returns bool
+action ask_one(a: A)
+  when not a.one
+  thread first
+do
+  a.one := true
+  call ask() at B(1)
+action ask_several(a: A)
+  when not a.several
+  thread second
+do
+  a.several := true
+  call ask() at each { b: B where b == B(2) }
+serve ask() at b from a do answer true
+faults { crash B up to 1 for good }
+reachable both: some a: A where a.one and a.several
+"""
+AGREED = [ASKED_APART, ANSWERED_BY_ALL, NOTICED, ASKED_WITH, NOT_ANSWERED, RULED_OUT, OWN_THREAD]
 MADE_ONCE = [
     (KEY_FORGOTTEN, KEY),
     (FAULT_EXCLUDED, NOT_UP),

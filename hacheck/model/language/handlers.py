@@ -55,6 +55,8 @@ class Segment(Struct, frozen=True):
     holding: bool
     waits_for: operations.Operation | None = None
     """The operation that several were asked for: each of these calls may fail by itself."""
+    callees: ir.Expression | None = None
+    """The nodes that were asked, where another thread of the caller may wait for the same operation at others."""
 
 
 class Handler(Struct):
@@ -274,11 +276,9 @@ class Handler(Struct):
         answer = operation.at(self.context, "answer", self.actor, callee)
         here = ir.Binary("!=", answer, operation.no_answer)
         settled = disjunction(here, ir.Unary("not", operation.at(self.context, "waiting", self.actor, callee)))
-        callees: ir.Expression | None = None
+        callees = self._callees_of(operation, written)
         item = answer
-        if self.called_elsewhere(operation):
-            name = self.frame_name(f"{operation.name} asked", written.span)
-            callees = frame(name, self.kind, ty.Set(operation.callee), False).read(self.actor)
+        if callees is not None:
             item = ir.Conditional(ir.Binary("in", callee, callees), answer, operation.no_answer)
         everyone = ir.Domain(operation.callee, callees, None)
         whole = ty.Map(operation.callee, ty.Option(operation.result))
@@ -288,6 +288,13 @@ class Handler(Struct):
             ir.ForEach(callee.name, everyone, operations.forget(operation, scope, self.actor, callee)),
         )
         return ir.Quantified("every", callee.name, everyone, settled), made, result
+
+    def _callees_of(self, operation: operations.Operation, written: t.Call) -> ir.Expression | None:
+        """Whom a call to several nodes asked; None where all calls that its node waits for are of this one."""
+        if not self.called_elsewhere(operation):
+            return None
+        name = self.frame_name(f"{operation.name} asked", written.span)
+        return frame(name, self.kind, ty.Set(operation.callee), False).read(self.actor)
 
     # ---- all together ----
 
@@ -317,8 +324,11 @@ class Handler(Struct):
             condition = ir.TRUE if at.when is None else boolean(at.when, scope)
             return Segment(condition, self.sequence(rest, scope, after), at.holding)
         condition, made, inner = self.answered(at, scope)
-        waits_for = operations.find(self.context, at.operation) if at.at_each else None
-        return Segment(condition, (*made, *self.sequence(rest, inner, after)), False, waits_for)
+        body = (*made, *self.sequence(rest, inner, after))
+        if not at.at_each:
+            return Segment(condition, body, False)
+        operation = operations.find(self.context, at.operation)
+        return Segment(condition, body, False, operation, self._callees_of(operation, at))
 
 
 def may_change(expression: ir.Expression, frames: Collection[str]) -> bool:

@@ -139,7 +139,8 @@ def _segment(
         own = conjunction(here, segment.condition)
         parameters = ((handler.actor.name, handler.kind),)
         if segment.waits_for is not None:
-            context.actions.append(_failure(handler, point, segment.waits_for, scope, here, described))
+            callees = segment.callees
+            context.actions.append(_failure(handler, point, segment.waits_for, callees, scope, here, described))
         made = ir.Action(point, parameters, own, body, head.kind, head.actor, None, head.name, *described)
     context.actions.append(made)
 
@@ -148,6 +149,7 @@ def _failure(
     handler: Handler,
     point: str,
     operation: operations.Operation,
+    callees: ir.Expression | None,
     scope: Scope,
     here: ir.Expression,
     described: tuple[str, str, int],
@@ -157,6 +159,7 @@ def _failure(
     callee = ir.Local("callee" if handler.actor.name != "callee" else "at", operation.callee)
     guard = conjunction(
         here,
+        *(() if callees is None else (ir.Binary("in", callee, callees),)),
         operation.at(context, "waiting", handler.actor, callee),
         operations.failed(operation, scope, handler.actor, callee),
     )
