@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hacheck.model.language.parser import spelled
+from hacheck.model.language.parser import phrases, spelled
 
 PLACE = Path(__file__).parent / "vscode" / "syntaxes" / "hacheck.tmLanguage.json"
 
@@ -92,6 +92,7 @@ def grammar() -> dict[str, object]:
         "storage.type.hacheck": set(DECLARE),
     }
     taken: set[str] = set()
+    joined = [phrase.replace(" ", r"\s+") for phrase in sorted(phrases())]
     patterns: list[dict[str, object]] = [
         {"name": "comment.line.number-sign.hacheck", "match": "#.*$"},
         {"name": "string.quoted.double.hacheck", "begin": '"', "end": '"|$'},
@@ -102,6 +103,7 @@ def grammar() -> dict[str, object]:
             "captures": {"1": {"name": "storage.type.hacheck"}, "2": {"name": "entity.name.function.hacheck"}},
         },
     ]
+    patterns.append({"name": "keyword.other.phrase.hacheck", "match": rf"\b({'|'.join(joined)})\b"})
     for scope, chosen in named.items():
         mine = sorted((chosen & words) - taken)
         taken |= set(mine)

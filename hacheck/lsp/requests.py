@@ -11,7 +11,7 @@ from hacheck.lsp.symbols import Symbol, words_of
 from hacheck.model.language import declarations as d
 from hacheck.model.language.diagnostics import Span
 from hacheck.model.language.format import format_text
-from hacheck.model.language.parser import spelled
+from hacheck.model.language.parser import phrases, spelled
 
 MARKDOWN_LINES = 12
 """Lines of a declaration that a hover shows."""
@@ -153,5 +153,5 @@ def formatted_text(file: SpecFile) -> str | None:
 
 
 def words_of_the_language() -> set[str]:
-    """The words that the grammar writes out."""
-    return {word for word in spelled() if word.isidentifier()}
+    """The words that the grammar writes out, and its phrases."""
+    return {word for word in spelled() if word.isidentifier()} | phrases()

@@ -217,6 +217,14 @@ class Observation(Struct, frozen=True):
     anonymous: bool = False
 
 
+class Promise(Struct, frozen=True):
+    """A value that says what clients have been promised; where it grows, something is acknowledged to them. No step
+    and no property depends on it."""
+
+    name: str
+    value: Expression
+
+
 class System(Struct, frozen=True):
     """One protocol under one choice of settings.
 
@@ -226,6 +234,7 @@ class System(Struct, frozen=True):
     `faults`: one line for each kind of fault explored, as printed in the report.
     `endless`: the counters that have no greatest value. Their ranges end at a bound for an exploration up to one;
     `counters.ranges.unbounded` is the system without it.
+    `promises`: what the spec marks as `acknowledged to clients`.
     """
 
     name: str
@@ -242,6 +251,7 @@ class System(Struct, frozen=True):
     bounds: tuple[tuple[str, str], ...]
     faults: tuple[str, ...]
     endless: tuple[str, ...] = ()
+    promises: tuple[Promise, ...] = ()
 
 
 __all__ = [
@@ -272,6 +282,7 @@ __all__ = [
     "Member",
     "Observation",
     "Old",
+    "Promise",
     "Property",
     "PropertyKind",
     "Quantified",

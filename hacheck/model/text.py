@@ -34,6 +34,7 @@ from hacheck.model.ir import (
     Extreme,
     Local,
     Observation,
+    Promise,
     Property,
     Quantified,
     StateVariable,
@@ -47,7 +48,7 @@ from hacheck.model.types import Bool, Enum, Identity, Node, Range, Record, Type
 __all__ = ["TextError", "parse_system", "print_system", "print_term"]
 
 NAMED = (Enum, Node, Identity, Record)
-BY_NAME = (System, StateVariable, Action, Property, Observation)
+BY_NAME = (System, StateVariable, Action, Property, Observation, Promise)
 OPERATORS = (Unary, Binary, Quantified, Extreme)
 EXPRESSIONS = get_args(Expression)
 PLAIN = (str, int, type(None))

@@ -42,6 +42,7 @@ CLASSES: dict[str, type[Any]] = {
             ir.Fairness,
             ir.Property,
             ir.Observation,
+            ir.Promise,
             ir.Shown,
             ir.System,
         ),

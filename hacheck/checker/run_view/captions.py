@@ -43,6 +43,7 @@ def caption(
 
 def _traffic(events: list[Event]) -> Iterable[str]:
     sent: dict[str, list[str]] = {}
+    yield from acknowledgements(events)
     for event in events:
         match event["t"]:
             case "send":
@@ -58,6 +59,15 @@ def _traffic(events: list[Event]) -> Iterable[str]:
                 yield f"{event['op']} at {event['to']}: {event['outcome']}"
     for item, receivers in sent.items():
         yield f"sends {item} to {', '.join(dict.fromkeys(receivers))}"
+
+
+def acknowledgements(events: Iterable[Event]) -> list[str]:
+    """What a step acknowledged to clients: `acknowledged to clients: 1`, of other names `confirmed to clients: 1`."""
+    items: dict[str, list[str]] = {}
+    for event in events:
+        if event["t"] == "acknowledged":
+            items.setdefault(event["what"], []).append(event["item"])
+    return [f"{what} to clients: {', '.join(held)}" for what, held in items.items()]
 
 
 def _fields(changes: list[Change], actor: str, read: Collection[str], *, alone: bool) -> list[str]:

@@ -3,7 +3,7 @@
 An event is an object with its kind under `t`: `send`, `take` and `lost` (`name`, `item`, `from`, `to`), `cleared` (lost
 because an end crashed), `call` (`op`, `from`, `to`, `outcome`, `answer`), `direct` (`from`, `to`: a field of another
 node is written), `crash`, `restart`, `pause`, `resume` (`node`), `cut` and `heal` (`a`, `b`), `lock` (`lock`, `before`,
-`after`) and `believe` (`lock`, `node`, `value`).
+`after`), `believe` (`lock`, `node`, `value`) and `acknowledged` (`what`, `item`: clients have been promised it).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 from hacheck.checker.described_run import called
+from hacheck.checker.run_view.acknowledgements import acknowledged
 from hacheck.checker.step_effects import _difference
 from hacheck.model.choices import choices_made
 from hacheck.model.ir import StateVariable, System
@@ -44,6 +45,8 @@ def events_of(system: System, before: State, step: Step, actor: str) -> list[Eve
             found += _links(variable, was, now)
         elif variable.owner is not None and variable.role == "field" and action.kind == "protocol":
             found += _direct(variable, was, now, actor)
+    for what, item in acknowledged(system, before, step.state):
+        found.append({"t": "acknowledged", "what": what, "item": item})
     return _distinct(found)
 
 

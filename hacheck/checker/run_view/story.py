@@ -18,6 +18,9 @@ SENTENCES_MAX = 9
 FACTS_MAX = 2
 """Of so many instances the facts are named."""
 
+ITEMS_MAX = 4
+"""So many things that clients were promised are named, the last ones."""
+
 LATE = 3
 """A message is late that is taken so many steps after it was sent, or more."""
 
@@ -39,7 +42,7 @@ def story(reader: ViewReader, beliefs: Sequence[Belief], broken: Sequence[Broken
     found = [*_faults(reader)]
     found += [_belief(reader, one) for one in beliefs if _matters(reader, one, broken)]
     found += [*_both_sides(reader, broken), *_unanswered(reader, broken), *_late(reader)]
-    found += [*_loop(reader), *_break(reader), *_facts(broken)]
+    found += [*_promises(reader), *_loop(reader), *_break(reader), *_facts(broken)]
     return found[:SENTENCES_MAX]
 
 
@@ -226,6 +229,22 @@ def _late(reader: ViewReader) -> Iterator[Sentence]:
                 text += f"step {step}, and in between {fault_words(reader, fault)} (step {fault})."
                 found.append(Sentence("late message", text, _steps(sent, step, fault)))
     yield from found[:2]
+
+
+def _promises(reader: ViewReader) -> Iterator[Sentence]:
+    """What clients have been promised, as far as the property reads it: of each item the last step that promised it."""
+    read = set((reader.property or {}).get("reads", ()))
+    asked = [what for what, variables in reader.view["promised"].items() if read & set(variables)]
+    at: dict[tuple[str, str], int] = {}
+    for step in range(1, reader.last + 1):
+        for effect in reader.effects(step, "acknowledged"):
+            if effect["what"] in asked:
+                at[effect["what"], effect["item"]] = step
+    shown = list(at.items())[-ITEMS_MAX:]
+    if shown:
+        said = ", ".join(f"{what} {item} (step {step})" for (what, item), step in shown)
+        more = "… " if len(at) > len(shown) else ""
+        yield Sentence("promise", f"Clients were promised: {more}{said}.", _steps(*(step for _, step in shown)))
 
 
 # ---- the end ----

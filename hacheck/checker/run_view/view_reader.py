@@ -43,6 +43,7 @@ class ViewReader:
         self.kind_of = {node["id"]: node["kind"] for node in view["nodes"]}
         self.slots: list[Json] = view["slots"]
         self.strings: list[str] = view["strings"]
+        self.promised = frozenset(name for names in view["promised"].values() for name in names)
         self._place = {(slot["owner"], slot["name"]): place for place, slot in enumerate(self.slots)}
         self._states = list(self._unfold())
         self._cuts = list(self._cut_links())
@@ -134,6 +135,11 @@ class ViewReader:
         return tuple(node for node in self.nodes if node in found)
 
     # ---- steps ----
+
+    @property
+    def acknowledges(self) -> bool:
+        """Whether the run acknowledges something to clients."""
+        return any(effect["t"] == "acknowledged" for step in self.steps for effect in step["effects"])
 
     def is_fault(self, step: int) -> bool:
         """Whether a step is an injected fault."""

@@ -41,6 +41,7 @@ class Views:
         self.system, self.places = system, places
         self.interpreter = Interpreter(system)
         self.slots = StateSlots(system)
+        self.promised = {one.name: sorted({*variables_in(one.value)}) for one in system.promises}
         self.modes = {
             variable.owner: variable for variable in system.variables if variable.mode and variable.owner is not None
         }
@@ -115,6 +116,7 @@ class View:
             "initial": [self.intern(words) for words in views.slots.words(run.initial)],
             "steps": steps,
             "loop": run.loop,
+            "promised": views.promised,
             "property": self.property_json(),
             "beliefs": [],
             "story": [],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -22,11 +22,16 @@ CAPTION_MIN, CAPTION_MAX = 26, 44
 OUTSIDE = "outside"
 """The lane of what only an observer of the whole system sees: ghosts that the property reads."""
 
+CLIENTS = "clients"
+"""The lane of what is acknowledged to clients."""
+
+LaneKind: TypeAlias = Literal["node", "lock", "clients", "outside"]
+
 
 class Lane(Struct, frozen=True):
     """One lane; `column`: where its line stands, counted from the first lane."""
 
-    kind: Literal["node", "lock", "outside"]
+    kind: LaneKind
     name: str
     title: str
     column: int
@@ -67,14 +72,18 @@ def lay_out(reader: ViewReader, captions: StepCaptions, width: int, only: Sequen
     )
     ghosts = _ghosts(reader)
     caption = max(CAPTION_MIN, min(CAPTION_MAX, int(width * 0.45)))
-    count = len(nodes) + len(locks) + bool(ghosts)
+    clients = reader.acknowledges
+    if ghosts and LANE_MIN * (len(nodes) + len(locks) + clients + 1) > width - GUTTER - CAPTION_MIN:
+        ghosts = frozenset()
+    count = len(nodes) + len(locks) + clients + bool(ghosts)
     most = LANE_MAX_WIDE if width > WIDE else LANE_MAX
     while nodes and LANE_MIN * count > width - GUTTER - CAPTION_MIN:
         nodes.remove(min(reversed(nodes), key=lambda node: events[node]))
         count -= 1
     lane_width = max(LANE_MIN, min(most, (width - GUTTER - caption) // max(count, 1)))
-    named: list[tuple[Literal["node", "lock", "outside"], str]] = [("node", node) for node in nodes]
+    named: list[tuple[LaneKind, str]] = [("node", node) for node in nodes]
     named += [("lock", lock) for lock in locks]
+    named += [("clients", CLIENTS)] if clients else []
     named += [("outside", OUTSIDE)] if ghosts else []
     room = lane_width - 1
     lanes = tuple(
@@ -106,8 +115,8 @@ def _events(reader: ViewReader) -> dict[str, int]:
 
 
 def _ghosts(reader: ViewReader) -> frozenset[str]:
-    """The shared ghosts that the property reads and the run writes."""
-    read = set((reader.property or {}).get("reads", ()))
+    """The shared ghosts that the property reads and the run writes, but for those that clients are promised."""
+    read = set((reader.property or {}).get("reads", ())) - reader.promised
     marked = {slot["variable"] for slot in reader.slots if slot["ghost"] and not slot["owner"]} & read
     written = {change.variable for step in range(1, reader.last + 1) for change in reader.changes(step)}
     return frozenset(marked & written)

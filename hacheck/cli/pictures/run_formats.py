@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views, places_of
+from hacheck.cli.pictures.lanes import CLIENTS
 from hacheck.cli.pictures.run_svg import svg
 from hacheck.cli.pictures.step_captions import StepCaptions
 from hacheck.model.ir import Property, System
@@ -78,8 +79,11 @@ def plantuml(reader: ViewReader) -> str:
 
 
 def _aliases(reader: ViewReader) -> dict[str, str]:
-    """A word for each participant; the environment is one where a step happens on no node."""
+    """A word for each participant; the environment is one where a step happens on no node, clients where something is
+    acknowledged to them."""
     names = list(reader.nodes)
+    if reader.acknowledges:
+        names.append(CLIENTS)
     if any(not reader.actor(step) for step in range(1, reader.last + 1)):
         names.append(WORLD)
     return {name: re.sub(r"\W", "_", name) for name in names}
@@ -102,6 +106,11 @@ def _steps(reader: ViewReader) -> Iterator[tuple[int, str, list[Arrow]]]:
         arrows += [
             (one["from"], one["to"], one["op"], True, one["outcome"] == "answered")
             for one in reader.effects(step, "call")
+        ]
+        arrows += [
+            (reader.actor(step), CLIENTS, f"{one['what']} {one['item']}", False, True)
+            for one in reader.effects(step, "acknowledged")
+            if reader.actor(step)
         ]
         yield step, f"{head}: {body}" if head and body else head + body, arrows
 

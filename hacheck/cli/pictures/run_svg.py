@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from html import escape
 
 from hacheck.checker.run_view.view_reader import Json, ViewReader
+from hacheck.cli.pictures.lanes import CLIENTS
 from hacheck.cli.pictures.step_captions import StepCaptions
 
 LANE, ROW, TOP, LEFT, CAPTION = 130, 34, 64, 60, 430
 CAPTION_CHARACTERS = 62
+ITEM_CHARACTERS = 18
+"""So many characters of what clients are promised have room in their lane."""
 HUES = ("#b3bcc4", "#d99a2b", "#7d5aa6", "#2a9d6f", "#2f74ad", "#b0446a", "#7f8c2a", "#4c7a80")
 """The colours of modes, in the order of their enum."""
 RED, MESSAGE, CALL, STALE, GREEN, INK = "#b92b2b", "#00718f", "#3a5bbf", "#b93c0a", "#17744a", "#1d2329"
@@ -28,7 +31,9 @@ class _Drawing:
         busy = {reader.actor(step) for step in range(1, reader.last + 1)}
         for step in reader.steps:
             busy |= {str(one.get(end)) for one in step["effects"] for end in ("from", "to", "node", "a", "b")}
-        self.lanes = [node for node in reader.nodes if node in busy] or reader.nodes
+        self.lanes = [node for node in reader.nodes if node in busy] or list(reader.nodes)
+        if reader.acknowledges:
+            self.lanes.append(CLIENTS)
         self.x = {node: LEFT + LANE // 2 + place * LANE for place, node in enumerate(self.lanes)}
         members = [one for kind in reader.view["modes"].values() for one in kind["members"]]
         self.hues = {mode: HUES[place % len(HUES)] for place, mode in enumerate(dict.fromkeys(members))}
@@ -62,6 +67,9 @@ class _Drawing:
     def _lane(self, node: str) -> Iterator[str]:
         """The lane in pieces: thick where the property names the mode, dotted while down."""
         x, reader = self.x[node], self.reader
+        if node == CLIENTS:
+            yield f'<path d="M{x} {self.y(0)}V{self.y(reader.last) + 12}" stroke="{GREEN}" stroke-dasharray="2 4"/>'
+            return
         for state in range(reader.last + 1):
             top, bottom = self.y(state), self.y(state + 1) if state < reader.last else self.y(state) + 12
             mode = reader.mode(state, node)
@@ -97,6 +105,7 @@ class _Drawing:
         yield self._words(8, y + 4, f"{step}{' ↻' if looped else ''}", RED if breaks else "#5b6670")
         for effect in reader.steps[step - 1]["effects"]:
             yield from self._effect(effect, step)
+        yield from self._acknowledged(step)
         actor = reader.actor(step)
         if actor in self.x:
             kind = reader.steps[step - 1]["kind"]
@@ -135,6 +144,18 @@ class _Drawing:
         middle = (self.x[start] + x) // 2
         name = effect["op"] if call else effect["name"]
         yield self._words(middle, (begin + y) // 2 - 5, name, colour, middle=True)
+
+    def _acknowledged(self, step: int) -> Iterator[str]:
+        """An arrow to the clients, with what they are promised."""
+        items = [effect["item"] for effect in self.reader.effects(step, "acknowledged")]
+        if not items:
+            return
+        x, y, start = self.x[CLIENTS], self.y(step), self.x.get(self.reader.actor(step))
+        if start is not None:
+            yield f'<path d="M{start} {y}H{x - 7}" stroke="{GREEN}" stroke-width="2" fill="none"/>'
+            yield f'<path d="M{x} {y}l-7 -4v8z" fill="{GREEN}"/>'
+        words = ", ".join(items)
+        yield self._words(x, y + 16, f"✔ {words}"[:ITEM_CHARACTERS], GREEN, middle=True, bold=True)
 
     def _words(self, x: int, y: int, words: str, colour: str, *, middle: bool = False, bold: bool = False) -> str:
         anchor = ' text-anchor="middle"' if middle else ""

@@ -10,7 +10,7 @@ from rich.text import Text
 from hacheck.checker.run_view.broken_part import Broken
 from hacheck.checker.run_view.view_reader import Json, ViewReader
 from hacheck.cli.pictures.glyphs import HUES, Glyphs
-from hacheck.cli.pictures.lanes import GUTTER, Layout, lay_out
+from hacheck.cli.pictures.lanes import GUTTER, LaneKind, Layout, lay_out
 from hacheck.cli.pictures.legend import legend
 from hacheck.cli.pictures.step_captions import StepCaptions
 
@@ -74,7 +74,7 @@ class Spacetime:
             if lane.kind == "lock":
                 held = self.reader.value(first - 1, "", f"{lane.name}.holder")
                 self._label(modes, lane.column, self._holder(held), "dim")
-            elif lane.kind == "outside":
+            elif lane.kind in ("clients", "outside"):
                 modes.put(lane.column, self.glyphs.start, "dim")
             else:
                 self._start(modes, lane.name, first - 1)
@@ -292,20 +292,32 @@ class Spacetime:
         return needed
 
     def _outside(self, row: Row, label: Row, step: int) -> bool:
-        """What an observer of the whole system learns: an arrow to the lane outside, and the value under it."""
-        outside = next((lane for lane in self.layout.lanes if lane.kind == "outside"), None)
+        """What clients, or an observer of the whole system, learn: an arrow to their lane, and the value under it."""
+        needed = False
+        for lane in self.layout.lanes:
+            words = self._learned(lane.kind, step)
+            if not words:
+                continue
+            needed = True
+            start = self.columns.get(self.reader.actor(step))
+            if start is not None:
+                for column in range(start + 1, lane.column - 1):
+                    if row.chars[column] == " ":
+                        row.put(column, self.glyphs.call, "green")
+                row.put(lane.column - 1, self.glyphs.right, "bold green")
+            self._label(label, lane.column, self.glyphs.cut(words, self.layout.lane_width - 3), "bold green")
+        return needed
+
+    def _learned(self, kind: LaneKind, step: int) -> str:
+        """What stands under an arrow to the clients, or to the outside, where one ends there."""
+        if kind == "clients":
+            words = ", ".join(self.captions.words(one["item"]) for one in self.reader.effects(step, "acknowledged"))
+            room = self.layout.lane_width - 3
+            if not words or len(words) > room:
+                return "ack" if words else ""
+            return f"ack {words}" if len(words) + 4 <= room else words
         changed = [one for one in self.reader.changes(step) if one.variable in self.layout.ghosts]
-        if outside is None or not changed:
-            return False
-        start = self.columns.get(self.reader.actor(step))
-        if start is not None:
-            for column in range(start + 1, outside.column - 1):
-                if row.chars[column] == " ":
-                    row.put(column, self.glyphs.call, "green")
-            row.put(outside.column - 1, self.glyphs.right, "bold green")
-        words = f"{changed[0].name} = {self.captions.words(changed[0].after)}"
-        self._label(label, outside.column, self.glyphs.cut(words, self.layout.lane_width - 3), "bold green")
-        return True
+        return f"{changed[0].name} = {self.captions.words(changed[0].after)}" if kind == "outside" and changed else ""
 
     # ---- captions ----
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hacheck.checker.run_view.captions import acknowledgements
 from hacheck.checker.run_view.story import fault_words
 from hacheck.checker.run_view.view_reader import FieldChange, ViewReader
 
@@ -47,6 +48,7 @@ class StepCaptions:
         if repaired:
             return "", repaired
         said = [*self._locks(step), *self._messages(step), *self._calls(step)]
+        said += [self.words(words) for words in acknowledgements(reader.effects(step, "acknowledged"))]
         said += self._fields(step, alone=not said)
         return self._head(step), "; ".join(said)
 
@@ -119,9 +121,9 @@ class StepCaptions:
 
     def _fields(self, step: int, *, alone: bool) -> list[str]:
         """Fields that the property reads or that name a node; others where nothing else is said."""
-        actor = self.reader.actor(step)
-        plain = [one for one in self.reader.changes(step) if one.role in ("field", "shared", "clock", "view")]
-        fields = [one for one in plain if not one.mode]
+        reader, actor = self.reader, self.reader.actor(step)
+        plain = [one for one in reader.changes(step) if one.role in ("field", "shared", "clock", "view")]
+        fields = [one for one in plain if not one.mode and one.variable not in reader.promised]
         chosen = [one for one in fields if self._matters(one)]
         if not chosen and alone:
             first = fields or [one for one in plain if one.owner != actor]

@@ -96,6 +96,15 @@ TYPES: tuple[CodeInfo, ...] = (
         "node S { v: bool = false }\ndefine d0(s: S) = s.v\ndefine d1(s: S) = d0(s)\ninvariant i: d1(S)",
     ),
     info(
+        "HA118",
+        "a definition with parameters is marked `acknowledged to clients`",
+        "`acknowledged to clients` marks a value that says what clients have been promised: a field, a\n"
+        "variable, or a definition without parameters. One with parameters has many values.",
+        "node S { has: set of 1..2 = {} }\ndefine kept(m: 1..2): bool = some s: S where m in s.has acknowledged to clients",
+        "node S { has: set of 1..2 = {} }\n"
+        "define kept: set of 1..2 = { m: 1..2 where some s: S where m in s.has } acknowledged to clients",
+    ),
+    info(
         "HA121",
         "symmetric nodes have no order",
         "Symmetric nodes are interchangeable: none is the first, none can be named, and `<` does not compare\n"

@@ -84,16 +84,18 @@ class _Declarations(Builder):
         return d.ViewDeclaration(self.name(parts[0]), self.name(parts[1]), self.name(parts[2]), span)
 
     def _field(self, parts: list[Any], span: Span) -> d.FieldDeclaration:
-        *flags, name, kind, initial, _ = parts
+        *flags, name, kind, initial, promised, _ = parts
         words = cast(Any, frozenset(flag.children[0].text for flag in flags))
         conditions = [flag.children[1] for flag in flags if len(flag.children) > 1 and flag.children[1] is not None]
         condition = self.expression(conditions[0]) if conditions else None
-        return d.FieldDeclaration(self.name(name), words, self.type(kind), self.optional(initial), condition, span)
+        written = (self.type(kind), self.optional(initial), condition)
+        return d.FieldDeclaration(self.name(name), words, *written, promised is not None, span)
 
     def _top_variable(self, parts: list[Any], span: Span) -> d.Declaration:
-        flag, name, kind, initial, _ = parts
+        flag, name, kind, initial, promised, _ = parts
         words = cast(Any, frozenset({flag.text}))
-        return d.FieldDeclaration(self.name(name), words, self.type(kind), self.optional(initial), None, span)
+        written = (self.type(kind), self.optional(initial), None)
+        return d.FieldDeclaration(self.name(name), words, *written, promised is not None, span)
 
     def _top_initially(self, parts: list[Any], span: Span) -> d.Declaration:
         return d.Initially(self.body(parts[0]), span)
@@ -155,11 +157,11 @@ class _Declarations(Builder):
     # ---- behaviour ----
 
     def _top_define(self, parts: list[Any], span: Span) -> d.Declaration:
-        if len(parts) == 4:  # empty parentheses leave nothing behind, none at all leave a placeholder
+        if len(parts) == 5:  # empty parentheses leave nothing behind, none at all leave a placeholder
             parts = [parts[0], None, *parts[1:]]
-        name, parameters, kind, value, _ = parts
-        returns = None if kind is None else self.type(kind)
-        return d.Definition(self.name(name), self.parameters(parameters), returns, self.expression(value), span)
+        name, parameters, kind, value, promised, _ = parts
+        written = (None if kind is None else self.type(kind), self.expression(value))
+        return d.Definition(self.name(name), self.parameters(parameters), *written, promised is not None, span)
 
     def _top_procedure(self, parts: list[Any], span: Span) -> d.Declaration:
         name, parameters, _, body = self._head(parts, "parameters")

@@ -45,7 +45,8 @@ class IdentityDeclaration(Struct, frozen=True):
 class FieldDeclaration(Struct, frozen=True):
     """A field of a node, or (outside one) a `shared` or `ghost` variable.
 
-    `durable_if`: the settings under which a field marked `durable` is that.
+    `durable_if`: the settings under which a field marked `durable` is that. `promised`: marked `acknowledged to
+    clients`.
     """
 
     name: Name
@@ -53,6 +54,7 @@ class FieldDeclaration(Struct, frozen=True):
     type: TypeTree
     initial: Expression | None
     durable_if: Expression | None
+    promised: bool
     span: Span
 
 
@@ -122,10 +124,13 @@ class ClockDeclaration(Struct, frozen=True):
 
 
 class Definition(Struct, frozen=True):
+    """`promised`: marked `acknowledged to clients`."""
+
     name: Name
     parameters: tuple[Parameter, ...]
     type: TypeTree | None
     value: Expression
+    promised: bool
     span: Span
 
 

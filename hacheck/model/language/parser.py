@@ -102,6 +102,11 @@ def spelled() -> Mapping[str, str]:
     return _lexer().spelled
 
 
+def phrases() -> frozenset[str]:
+    """The tokens of several words, each as it is written: `at most one`."""
+    return frozenset(kind.lower().replace("_", " ") for kind, _ in _lexer().phrases.values())
+
+
 def _lexer() -> SpecLexer:
     return cast(SpecLexer, parser().parser.lexer)
 

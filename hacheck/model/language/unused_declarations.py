@@ -44,6 +44,8 @@ def unused(file: d.File, declarations: Iterable[d.Declaration]) -> Iterator[Diag
                     yield _warning(
                         "HA201", f"nothing depends on the {kind} `{name.text}`", name, "use it, or remove it"
                     )
+            case d.Definition(promised=True):
+                continue
             case d.Definition(name) | d.Procedure(name) | d.TypeDeclaration(name) | d.RecordDeclaration(name):
                 if not named[name.text]:
                     yield _warning("HA202", f"`{name.text}` is never used", name, REMOVE)

@@ -195,9 +195,15 @@ def fields(spec: Spec, node: str, count: int) -> list[str]:
         elif not flag and kind.form == "enum" and not any("state " in line for line in lines) and chance(chooser, 60):
             word = pick(chooser, ["state ", "state durable ", "durable state "])
         shown = kind.text or f"{{ {', '.join(kind.words)} }}"
-        lines.append(f"{word}{name}: {shown}{initial(spec, kind)}{describe(spec)}")
+        lines.append(f"{word}{name}: {shown}{initial(spec, kind)}{promise(name)}{describe(spec)}")
         spec.fields[node].append(Field(name, kind, flag.partition(" ")[0]))
     return lines
+
+
+def promise(name: str) -> str:
+    """The mark of what clients have been promised, at names of even numbers."""
+    digits = "".join(char for char in name if char.isdigit())
+    return " acknowledged to clients" if digits and int(digits) % 2 == 0 else ""
 
 
 def views(spec: Spec, node: str) -> list[str]:
@@ -232,7 +238,7 @@ def variables(spec: Spec) -> list[str]:
         if chance(spec.chooser, 35):
             kind, name = field_kind(spec), "log" if word == "shared" and chance(spec.chooser, 8) else spec.fresh(word)
             shown = kind.text or f"{{ {', '.join(kind.words)} }}"
-            lines.append(f"{word} {name}: {shown}{initial(spec, kind)}{describe(spec)}")
+            lines.append(f"{word} {name}: {shown}{initial(spec, kind)}{promise(name)}{describe(spec)}")
             spec.variables.append(Field(name, kind, word))
     return lines
 
@@ -331,7 +337,8 @@ def defines(spec: Spec) -> list[str]:
         name = spec.fresh("d")
         shown = f"({', '.join(f'{word}: {part.text}' for word, part in parameters)})" if parameters else ""
         typed = f": {kind.text}" if chance(chooser, 40) or kind.form != "bool" else ""
-        lines.append(f"define {name}{shown}{typed} = {expressions.value(scope, kind)}{describe(spec)}")
+        promised = "" if parameters else " acknowledged to clients"
+        lines.append(f"define {name}{shown}{typed} = {expressions.value(scope, kind)}{promised}{describe(spec)}")
         spec.defines.append(Named(name, parameters, kind, sees_all))
     return lines
 
