@@ -100,7 +100,8 @@ TYPES: tuple[CodeInfo, ...] = (
         "a definition with parameters is marked `acknowledged to clients`",
         "`acknowledged to clients` marks a value that says what clients have been promised: a field, a\n"
         "variable, or a definition without parameters. One with parameters has many values.",
-        "node S { has: set of 1..2 = {} }\ndefine kept(m: 1..2): bool = some s: S where m in s.has acknowledged to clients",
+        "node S { has: set of 1..2 = {} }\n"
+        "define kept(m: 1..2): bool = some s: S where m in s.has acknowledged to clients",
         "node S { has: set of 1..2 = {} }\n"
         "define kept: set of 1..2 = { m: 1..2 where some s: S where m in s.has } acknowledged to clients",
     ),
