@@ -42,9 +42,8 @@ def _added(kind: Type, was: Value, now: Value) -> Iterator[str]:
         return
     match kind:
         case Map(key, Bool()):
-            yield from (
-                show(key, name) for name, old, new in zip(values(key), was, now, strict=True) if new and not old
-            )
+            each = zip(values(key), was, now, strict=True)
+            yield from (show(key, name) for name, old, new in each if new and not old)
         case Map(key, element):
             for name, old, new in zip(values(key), was, now, strict=True):
                 for item in _added(element, old, new):
@@ -52,7 +51,8 @@ def _added(kind: Type, was: Value, now: Value) -> Iterator[str]:
         case Set(element):
             yield from (show(element, item) for item in values(element) if item in now and item not in was)
         case Sequence(element, _) | Bag(element, _):
-            yield from (show(element, item) for item in (Counter(now) - Counter(was)).elements())
+            come: Counter[Value] = Counter(now) - Counter(was)
+            yield from (show(element, item) for item in come.elements())
         case Bool():
             yield from ("yes",) if now else ()
         case Option(element):
