@@ -128,9 +128,12 @@ def system_under(checker: Checker, settings: Iterable[str]) -> System:
     return checker.base.system if isinstance(found, str) else found.system
 
 
-def unknown_events(outcome: Outcome, compared: Compared, checker: Checker) -> dict[str, int]:
-    """The records of each event that the spec does not know under any settings that the traces gave, most first."""
+def unknown_events(
+    outcome: Outcome, compared: Compared, checker: Checker, of_data: frozenset[str] = frozenset()
+) -> dict[str, int]:
+    """The records of each event that the spec does not know under any settings that the traces gave, most first.
+    `of_data`: the events that were compared without the spec."""
     systems = [system_under(checker, settings) for settings in outcome.settings or ((),)]
-    known = {one.event for one in compared.derived}.union(*(events_of(system) for system in systems))
+    known = {one.event for one in compared.derived}.union(of_data, *(events_of(system) for system in systems))
     found = [(event, number) for event, number in outcome.events.items() if event not in known]
     return dict(sorted(found, key=lambda pair: -pair[1]))

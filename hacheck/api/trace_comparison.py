@@ -14,6 +14,7 @@ from hacheck.api.errors import InputError
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.adapters.adapter_files import load as load_adapter
 from hacheck.traces.adapters.logs import open_logs
+from hacheck.traces.data.data_verdicts import data_rules_of, with_data
 from hacheck.traces.dataset import open_traces, place_of
 from hacheck.traces.drivers.local import Options, check_locally
 from hacheck.traces.findings import Findings, TracesError
@@ -76,11 +77,13 @@ def compare(
             collect=True,
             options=Options(workers=limits.workers, here=limits.workers is None),
             report=report or (lambda progress: True),
+            amended=with_data(dataset, base.skew_ns),
         )
     except TracesError as error:
         raise InputError(error.message, error.hint) from None
     except ObservingError as error:
         raise InputError(f"{spec.path}: {error}", "see `log` in docs/language.md") from None
+    rules = data_rules_of(dataset)
     return conform_document(
         spec=spec.called,
         traces=source.place,
@@ -88,6 +91,6 @@ def compare(
         skew_ms=limits.skew_ms,
         exit_code=conformance.exit_code(outcome, findings),
         outcome=outcome,
-        not_compared=unknown_events(outcome, compared, checker),
+        not_compared=unknown_events(outcome, compared, checker, frozenset() if rules is None else rules.own_events),
         findings=findings,
     )

@@ -38,7 +38,7 @@ class BrokenStretch(Part, frozen=True, kw_only=True):
 
     `sure`: in every run that explains the whole log. `nanoseconds`: how long, at least where `is_open`: then it was
     still broken when the log ended; null without times. `nodes`: who broke it at its beginning, and `since`: for each
-    of them the last record that it wrote up to then, null where there is none.
+    of them the last record that it wrote up to then, null where there is none. `detail`: of data, what is wrong.
     """
 
     invariant: str
@@ -49,6 +49,7 @@ class BrokenStretch(Part, frozen=True, kw_only=True):
     is_open: bool
     nodes: list[str]
     since: list[RecordPlace | None]
+    detail: str = ""
 
 
 class TraceVerdict(Part, frozen=True, kw_only=True):

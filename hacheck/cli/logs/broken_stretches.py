@@ -46,6 +46,10 @@ def _name(violation: str) -> str:
 
 def stretch_text(one: Broken, *, certain: bool) -> str:
     """A stretch in one line: when, for how long, who broke it, from which record to which."""
+    if one.detail:
+        when = "" if one.start.time is None else f"{moment(one.start.time)}: "
+        since = "".join(f", since {place.words}" for place in one.since if place is not None)
+        return f"{when}{one.detail}: {one.start.words}{since}"
     parts = [_when(one)]
     if one.nodes:
         parts.append(", ".join(_since(node, place) for node, place in zip(one.nodes, one.since, strict=True)))

@@ -26,6 +26,8 @@ from hacheck.model.language import Specification
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
 from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.data.contradictions import MEANINGS
+from hacheck.traces.data.data_verdicts import data_rules_of, with_data
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.drivers.contract import Progress as Far
@@ -76,7 +78,7 @@ class ConformResult(Struct, frozen=True):
     @property
     def descriptions(self) -> Mapping[str, str]:
         """What the spec says of each property."""
-        return {one.name: one.description for one in self.compared.system.properties}
+        return {**MEANINGS, **{one.name: one.description for one in self.compared.system.properties}}
 
     @property
     def exit_code(self) -> ExitCode:
@@ -168,9 +170,18 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
             collect, options = collects(request), Options(workers=workers)
             outcome = check_locally(
-                dataset, checker, findings, table=table, collect=collect, options=options, report=report
+                dataset,
+                checker,
+                findings,
+                table=table,
+                collect=collect,
+                options=options,
+                report=report,
+                amended=with_data(dataset, base.skew_ns),
             )
-    return ConformResult(request, compared, checker, outcome, findings, unknown_events(outcome, compared, checker))
+    rules = data_rules_of(dataset)
+    not_compared = unknown_events(outcome, compared, checker, frozenset() if rules is None else rules.own_events)
+    return ConformResult(request, compared, checker, outcome, findings, not_compared)
 
 
 def collects(request: ConformRequest) -> bool:

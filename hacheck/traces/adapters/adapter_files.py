@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from msgspec.structs import replace
+
 from hacheck.traces.adapters.clocks import FORMS, is_form
+from hacheck.traces.adapters.data_rules import DataRules
+from hacheck.traces.adapters.data_tables import data_rules
 from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule, JsonPaths, LineRule, NothingRule
 from hacheck.traces.findings import TracesError
 from hacheck.traces.records import FieldType, Order
@@ -22,7 +26,7 @@ SHIPPED = resources.files("hacheck.traces.adapters") / "shipped"
 
 TYPES = {kind.value: kind for kind in FieldType}
 CLOCK_BACK_MS_MAX = 1_000_000_000
-PATHS = ("time", "node", "event", "fields", "trace_id", "seq", "message", "causes")
+PATHS = ("time", "time_else", "node", "event", "fields", "trace_id", "seq", "message", "causes")
 
 
 def shipped_names() -> list[str]:
@@ -69,7 +73,7 @@ class _Loading:
         self._place = place
 
     def adapter(self, content: Mapping[str, Any]) -> Adapter:
-        known = ("name", "about", "source", "format", "order", "beside", "files", "line", "event", "nothing")
+        known = ("name", "about", "source", "format", "order", "beside", "files", "line", "event", "nothing", "data")
         self._keys(content, known, "", 0)
         form = self._text(content, "format", "", 0, "text")
         if form not in ("text", "json"):
@@ -102,7 +106,18 @@ class _Loading:
             beside=self._beside(content),
         )
         self._types_agree(adapter)
-        return adapter
+        return replace(adapter, data=self._data(content, adapter))
+
+    def _data(self, content: Mapping[str, Any], adapter: Adapter) -> DataRules | None:
+        """What the table `data` says, if there is one; its events and fields must be there."""
+        if "data" not in content:
+            return None
+        found = data_rules(self._table(content, "data"), adapter)
+        if isinstance(found, DataRules):
+            return found
+        key, message, hint = found
+        self._wrong(message, hint, "data", 0, key)
+        raise AssertionError("wrong raises")
 
     def _beside(self, content: Mapping[str, Any]) -> tuple[Adapter, ...]:
         """The adapters of files that may stand beside the logs: those that come with hacheck, or in files beside this
@@ -121,9 +136,8 @@ class _Loading:
 
     def _line(self, line: Mapping[str, Any], form: str) -> LineRule:
         texts = ("head", "continuation", "time", "zone", "clock_back_ms")
-        self._keys(
-            line, texts if form == "text" else ("zone", "clock_back_ms", "times", "any_event", *PATHS), "line", 0
-        )
+        of_json = ("zone", "clock_back_ms", "times", "any_event", "any_order", *PATHS)
+        self._keys(line, texts if form == "text" else of_json, "line", 0)
         key = "time" if form == "text" else "times"
         times = line.get(key, "iso")
         times = [times] if isinstance(times, str) else times
@@ -147,7 +161,10 @@ class _Loading:
             if "time" not in head.groupindex:
                 self._wrong("head has no group (?P<time>…)", "put one around the time stamp", "line", 0, "head")
             continuation = self._pattern(line, "continuation", "line", 0) if "continuation" in line else None
-        return LineRule(head, continuation, tuple(times), zone, back * 1_000_000)
+        any_order = line.get("any_order", False)
+        if not isinstance(any_order, bool):
+            self._wrong(f"any_order {any_order!r}", "write true or false", "line", 0, "any_order")
+        return LineRule(head, continuation, tuple(times), zone, back * 1_000_000, any_order)
 
     def _paths(self, line: Mapping[str, Any]) -> JsonPaths:
         found = {name: tuple(path.split(".")) for name in PATHS if (path := self._text(line, name, "line", 0, ""))}
@@ -165,10 +182,10 @@ class _Loading:
         whole = item.get("whole", False)
         if not isinstance(whole, bool):
             self._wrong(f"whole {whole!r}", "write true or false", "event", at, "whole")
+        has = [has] if isinstance(has, str) else has
+        if not isinstance(has, list) or not all(isinstance(word, str) and word for word in has):
+            self._wrong(f"has {has!r}", "write a text, or a list of texts", "event", at, "has")
         if form == "text":
-            has = [has] if isinstance(has, str) else has
-            if not isinstance(has, list) or not all(isinstance(word, str) and word for word in has):
-                self._wrong(f"has {has!r}", "write a text, or a list of texts", "event", at, "has")
             pattern = self._pattern(item, "pattern", "event", at, re.DOTALL if whole else 0)
         fields = item.get("fields", {})
         if not isinstance(fields, dict):
@@ -181,7 +198,7 @@ class _Loading:
         table: Mapping[str, Any] = given if isinstance(given, dict) else {}
         if isinstance(given, str):
             table = {"type": given}
-        self._keys(table, ("type", "about", "each", "numbered", "path"), "event", at)
+        self._keys(table, ("type", "about", "each", "numbered", "path", "clock"), "event", at)
         kind = str(table.get("type"))
         if kind not in TYPES:
             self._wrong(f"field {name} has no type", f"there are: {', '.join(TYPES)}", "event", at, name)
@@ -192,7 +209,10 @@ class _Loading:
         numbered = table.get("numbered", False) is True
         if pattern is not None and each is None and not numbered and name not in pattern.groupindex:
             self._wrong(f"the pattern has no group (?P<{name}>…)", "put one around its value", "event", at, name)
-        return FieldRule(name, TYPES[kind], str(table.get("about", "")), each, numbered, path)
+        clock = table.get("clock", False) is True
+        if clock and TYPES[kind] is not FieldType.INT:
+            self._wrong(f"field {name} is a time and {kind}", "write int: nanoseconds since 1970", "event", at, name)
+        return FieldRule(name, TYPES[kind], str(table.get("about", "")), each, numbered, path, clock)
 
     def _nothing(self, item: Mapping[str, Any], at: int) -> NothingRule:
         self._keys(item, ("name", "about", "pattern", "where"), "nothing", at)

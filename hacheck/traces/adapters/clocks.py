@@ -6,8 +6,12 @@ import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-FORMS = ("iso", "epoch_s", "epoch_ms", "epoch_us", "epoch_ns")
-"""Forms that have a name: ISO 8601 (with a blank or T, with or without a zone), and counts since 1970."""
+TIMELINE = "timeline_s"
+"""Seconds since the beginning of the time line that stands beside the logs; no time where there is none."""
+
+FORMS = ("iso", "epoch_s", "epoch_ms", "epoch_us", "epoch_ns", TIMELINE)
+"""Forms that have a name: ISO 8601 (with a blank or T, with or without a zone), counts since 1970, seconds of the time
+line."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"epoch_s": 1_000_000_000, "epoch_ms": 1_000_000, "epoch_us": 1_000, "epoch_ns": 1}
@@ -23,9 +27,10 @@ class Clock:
     """Reads the time stamps of one node. Where a zone goes back to winter time, an hour comes twice; the second one is
     meant where the first would be before the line above."""
 
-    def __init__(self, forms: tuple[str, ...], zone: str) -> None:
+    def __init__(self, forms: tuple[str, ...], zone: str, timeline_start: int | None = None) -> None:
         self._forms = forms
         self._zone = ZoneInfo(zone)
+        self._timeline_start = timeline_start
         self._text = ""
         self._last = 0
 
@@ -43,6 +48,9 @@ class Clock:
     def _in_form(self, text: str, form: str) -> int | None:
         if form in _UNITS:
             return _count(text, _UNITS[form])
+        if form == TIMELINE:
+            since = None if self._timeline_start is None else _count(text, _UNITS["epoch_s"])
+            return None if since is None or self._timeline_start is None else self._timeline_start + since
         extra = 0
         try:
             if form == "iso":

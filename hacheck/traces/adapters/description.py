@@ -6,12 +6,14 @@ import re
 
 from msgspec import Struct
 
+from hacheck.traces.adapters.data_rules import DataRules
 from hacheck.traces.records import FieldType, Order
 
 
 class FieldRule(Struct, frozen=True):
     """Where a field comes from. Of a text: the group of the pattern with its name (`group`), or every match of `each`
-    in the whole message; `numbered` counts the events of this name at its node. Of JSON: the value at `path`."""
+    in the whole message; `numbered` counts the events of this name at its node. Of JSON: the value at `path`; `clock`:
+    it is a time stamp in one of the forms of the adapter, and the field has nanoseconds since 1970."""
 
     name: str
     type: FieldType
@@ -19,12 +21,14 @@ class FieldRule(Struct, frozen=True):
     each: re.Pattern[str] | None = None
     numbered: bool = False
     path: tuple[str, ...] = ()
+    clock: bool = False
 
 
 class EventRule(Struct, frozen=True):
     """Which messages are an event. `has`: every such message has one of these texts in it; one that has it and is no
     event after all is a finding. Without any, the pattern alone decides. `where`: what the parts of the head of the
-    line must be. `whole`: the pattern speaks of all lines of the message, not of the first alone."""
+    line must be. `whole`: the pattern speaks of all lines of the message, not of the first alone. Of JSON: `has` are
+    keys that every such object has, whatever its event is called."""
 
     name: str
     about: str
@@ -55,12 +59,15 @@ class LineRule(Struct, frozen=True):
     times: tuple[str, ...]
     zone: str
     clock_back_ns: int
+    any_order: bool = False
 
 
 class JsonPaths(Struct, frozen=True):
-    """Where the parts of a record are in an object of JSON lines; `()` where they are not."""
+    """Where the parts of a record are in an object of JSON lines; `()` where they are not. `time_else`: where the time
+    is if there is none at `time`."""
 
     time: tuple[str, ...] = ()
+    time_else: tuple[str, ...] = ()
     node: tuple[str, ...] = ()
     event: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
@@ -75,7 +82,7 @@ class Adapter(Struct, frozen=True):
     """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names show these. `paths`: the
     same for paths below the folder that is read, for logs that all have one name; it is tried first. `node`: whose
     all records are, where files do not differ in that. `beside`: adapters for files that may stand beside the logs and
-    say more of the same traces."""
+    say more of the same traces. `data`: what the events say of the data that nodes hold."""
 
     name: str
     about: str
@@ -89,6 +96,7 @@ class Adapter(Struct, frozen=True):
     nothing: tuple[NothingRule, ...]
     node: str | None = None
     beside: tuple[Adapter, ...] = ()
+    data: DataRules | None = None
 
     @property
     def every(self) -> tuple[Adapter, ...]:

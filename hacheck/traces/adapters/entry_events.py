@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -126,8 +126,15 @@ def at(found: object, path: tuple[str, ...]) -> Any:
     return found
 
 
-def event_of_object(found: Mapping[str, Any], adapter: Adapter) -> FoundEvent | Nothing | Almost:
-    """What an object of JSON lines means."""
+def stamp_text(stamp: object) -> str:
+    """A time stamp of JSON as a text: a number without an exponent."""
+    return f"{stamp:.9f}" if isinstance(stamp, float) else str(stamp)
+
+
+def event_of_object(
+    found: Mapping[str, Any], adapter: Adapter, clock: Callable[[str], int | None]
+) -> FoundEvent | Nothing | Almost:
+    """What an object of JSON lines means. `clock`: reads a time stamp."""
     paths = adapter.json
     assert paths is not None, "the adapter is for JSON"
     event, node = at(found, paths.event), at(found, paths.node)
@@ -138,12 +145,20 @@ def event_of_object(found: Mapping[str, Any], adapter: Adapter) -> FoundEvent | 
     scalars = {key: str(value) for key, value in found.items() if isinstance(value, str | int)}
     words = scalars | ({"event": event} if isinstance(event, str) else {})
     for rule in adapter.events:
-        if not fits(rule, words) or (not rule.where and event != rule.name):
+        if not fits(rule, words) or not all(key in found for key in rule.has):
+            continue
+        if not rule.where and not rule.has and event != rule.name:
             continue
         fields = {}
         for field in rule.fields:
             value = at(found, field.path or (*paths.fields, field.name)) if not field.numbered else None
+            if value is not None and field.clock:
+                value = clock(stamp_text(value))
+                if value is None:
+                    return Almost(f"looks like the event {rule.name}, but {field.name} is no time")
             if value is not None:
+                if field.type is FieldType.STRING and isinstance(value, int) and not isinstance(value, bool):
+                    value = str(value)
                 if not is_of(value, field):
                     return Almost(f"looks like the event {rule.name}, but {field.name} is {value!r}")
                 fields[field.name] = value

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 from msgspec import Struct
 
+from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.adapters.streams import Record, Stream, found_fields
@@ -19,6 +20,7 @@ from hacheck.traces.dataset import ROW, SOURCE, TraceFile, located_schema, shown
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.parquet_files import BATCH_ROWS
 from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, TraceSchema
+from hacheck.traces.text_blocks import blocks
 
 
 class LogFile(Struct, frozen=True):
@@ -81,16 +83,34 @@ class LogDataset:
         groups: dict[object, list[int]] = {}
         for source, log in enumerate(self.logs):
             if log.trace_id == trace_id:
-                groups.setdefault(source if log.node is None else log.node, []).append(source)
+                key = source if log.node is None else (log.adapter.name, log.node)
+                groups.setdefault(key, []).append(source)
         found = []
+        start = self._timeline_start(trace_id)
         for sources in groups.values():
             log = self.logs[sources[0]]
             types = dict(self.schema.fields)
             zone = self._zone or log.adapter.line.zone
-            stream = Stream(log.adapter, types, zone, log.node, trace_id, self.tally, findings)
+            stream = Stream(log.adapter, types, zone, log.node, trace_id, self.tally, findings, start)
             files = [(source, self.files[source]) for source in sources]
             found.append(stream.records(files))
         return found
+
+    def _timeline_start(self, trace_id: str) -> int | None:
+        """When the time line of a trace begins, in nanoseconds since 1970: its first line that shows both a time and
+        the seconds `since` then."""
+        for log in self.logs:
+            rule = log.adapter.line
+            if log.trace_id != trace_id or rule.head is None or not {"since", "time"} <= set(rule.head.groupindex):
+                continue
+            clock = Clock(rule.times, self._zone or rule.zone)
+            for block in blocks(log.file.path, log.file.name, Findings()):
+                for _, line in block.lines():
+                    match = rule.head.match(line.decode("utf-8", errors="backslashreplace"))
+                    moment = None if match is None else clock.read(match["time"])
+                    if match is not None and moment is not None:
+                        return moment - round(float(match["since"]) * 1e9)
+        return None
 
 
 def open_logs(place: Path, adapter: Adapter, zone: str | None = None) -> LogDataset:

@@ -11,7 +11,15 @@ from msgspec import Struct
 from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.entries import Entry, Stray, entries
-from hacheck.traces.adapters.entry_events import Almost, FoundEvent, Nothing, at, event_of_object, found_event
+from hacheck.traces.adapters.entry_events import (
+    Almost,
+    FoundEvent,
+    Nothing,
+    at,
+    event_of_object,
+    found_event,
+    stamp_text,
+)
 from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.dataset import TraceFile
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
@@ -41,6 +49,7 @@ class Stream:
         trace_id: str,
         tally: Tally,
         findings: Findings,
+        timeline_start: int | None = None,
     ) -> None:
         self._adapter = adapter
         self._fields = fields
@@ -50,6 +59,7 @@ class Stream:
         self._findings = findings
         self._clocks: dict[str, Clock] = {}
         self._zone = zone
+        self._timeline_start = timeline_start
         self._when = 0
         self._named_nodes: dict[str, str] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -64,11 +74,15 @@ class Stream:
             self._name = file.name
             lines = self._lines(file)
             found = self._of_objects(lines) if self._adapter.json is not None else self._of_text(lines)
+            if self._adapter.line.any_order:
+                found = iter(sorted(found, key=lambda item: item[1].get(TIME) or 0))
             for line, columns in found:
+                self._when = max(self._when, columns.get(TIME) or 0)
                 yield Record(self._when, source, line, columns)
 
     def _first_time(self, file: TraceFile) -> int:
-        quiet = Stream(self._adapter, self._fields, self._zone, self._node, self._trace_id, Tally(), Findings())
+        known = (self._adapter, self._fields, self._zone, self._node, self._trace_id)
+        quiet = Stream(*known, Tally(), Findings(), self._timeline_start)
         first = next(quiet.records([(0, file)]), None)
         return 0 if first is None else first.when
 
@@ -127,7 +141,7 @@ class Stream:
     def _read_time(self, stream: str, text: str) -> int | None:
         clock = self._clocks.get(stream)
         if clock is None:
-            clock = self._clocks[stream] = Clock(self._adapter.line.times, self._zone)
+            clock = self._clocks[stream] = Clock(self._adapter.line.times, self._zone, self._timeline_start)
         return clock.read(text)
 
     def _columns(
@@ -147,8 +161,6 @@ class Stream:
             self._counts[node, meaning.event] += 1
             fields |= dict.fromkeys(meaning.numbered, self._counts[node, meaning.event])
         self._tally.events[meaning.event] += 1
-        if when is not None:
-            self._when = max(self._when, when)
         columns: dict[str, Any] = {NODE: node, TIME: when, EVENT: meaning.event}
         return columns | {FIELDS: fields} if self._fields else columns
 
@@ -179,7 +191,7 @@ class Stream:
         """The columns of an object that is an event; whatever else it is, is counted."""
         paths = self._adapter.json
         assert paths is not None, "the adapter is for JSON"
-        meaning = event_of_object(content, self._adapter)
+        meaning = event_of_object(content, self._adapter, lambda stamp: self._read_time("", stamp))
         if isinstance(meaning, Nothing):
             if meaning.name is None:
                 self._tally.unknown_line(str(at(content, paths.event) or text))
@@ -196,7 +208,8 @@ class Stream:
                 self._finding(number, Kind.WRONG_TYPE, f"field {name} is {value!r}, not {wanted_type}", text)
                 return None
         stamp = at(content, paths.time)
-        when = None if stamp is None else self._read_time("", str(stamp))
+        stamp = at(content, paths.time_else) if stamp is None else stamp
+        when = None if stamp is None else self._read_time("", stamp_text(stamp))
         if stamp is not None and when is None:
             self._finding(number, Kind.NO_TIME, f"no time: {stamp!r}", text)
             return None

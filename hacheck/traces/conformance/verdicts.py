@@ -56,6 +56,7 @@ class Broken(Struct, frozen=True):
     - `nanoseconds`: how long, by the clocks of the log; at least that long where it is open; `None` without times.
     - `nodes`: the nodes of the model that broke it at its beginning, as `Server-1`.
     - `since`: for each of them the last record that it wrote before or at the beginning, where there is one.
+    - `detail`: what is wrong, where more can be said than that the property is broken; else empty.
     """
 
     invariant: str
@@ -66,6 +67,7 @@ class Broken(Struct, frozen=True):
     is_open: bool
     nodes: tuple[str, ...] = ()
     since: tuple[Place | None, ...] = ()
+    detail: str = ""
 
 
 def seconds(nanoseconds: int) -> str:
@@ -156,6 +158,7 @@ _BROKEN = pa.struct(
         pa.field("is_open", pa.bool_()),
         pa.field("nodes", _TEXTS),
         pa.field("since", pa.list_(_PLACE)),
+        pa.field("detail", pa.string()),
     ]
 )
 

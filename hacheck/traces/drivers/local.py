@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +64,15 @@ def check_locally(
     collect: bool = False,
     options: Options | None = None,
     report: Report = lambda progress: True,
+    amended: Callable[[Any], Any] = lambda batch: batch,
 ) -> Outcome:
     """Checks all traces of a dataset, which is read once.
 
     `findings`: takes whatever is wrong with records; `table`: where the table of verdicts is written, as a Parquet
-    file; `collect`: the outcome has all verdicts.
+    file; `collect`: the outcome has all verdicts; `amended`: what becomes of a batch of verdicts before it counts.
     Errors: `TracesError` when there is no room or no permission, `DriverError` when a process dies.
     """
-    run = _Local(dataset, checker, findings, expected or Expected(), options or Options(), report)
+    run = _Local(dataset, checker, findings, expected or Expected(), options or Options(), report, amended)
     return run.check(table, collect)
 
 
@@ -86,7 +87,9 @@ class _Local:
         expected: Expected,
         options: Options,
         report: Report,
+        amended: Callable[[Any], Any],
     ) -> None:
+        self._amended = amended
         back = max(expected.clock_back_ns, dataset.clock_back_ns)
         expected = replace(expected, clock_back_ns=back)
         self._dataset, self._findings, self._report = dataset, findings, report
@@ -147,7 +150,7 @@ class _Local:
                     self._findings.damage(name, finding)
                 verdicts.tally.events.update(message.events)
                 if message.verdicts is not None:
-                    verdicts.add(from_message(message.verdicts))
+                    verdicts.add(self._amended(from_message(message.verdicts)))
             elif isinstance(message, Done):
                 done += 1
             elapsed = time.perf_counter() - self._start

@@ -21,11 +21,12 @@ def line(second: int, text: str, node: int = 1, milli: int = 0) -> str:
 
 @pytest.mark.parametrize(
     ("scenario", "lines", "records"),
-    [("a-cold-start-3", 58, 45), ("c-kill-coordinator", 145, 120), ("e-lose-majority", 172, 135)],
+    [("a-cold-start-3", 62, 49), ("c-kill-coordinator", 154, 129), ("e-lose-majority", 181, 144)],
 )
 def test_every_line_of_a_recording_is_accounted_for(scenario: str, lines: int, records: int) -> None:
     rows, tally, findings = read_logs(RECORDINGS / scenario, "icestorm")
-    logs = [*(RECORDINGS / scenario).glob("replica-*.log"), RECORDINGS / scenario / "timeline.txt"]
+    beside = [RECORDINGS / scenario / name for name in ("timeline.txt", "client.jsonl")]
+    logs = [*(RECORDINGS / scenario).glob("replica-*.log"), *beside]
     written = sum(len(path.read_bytes().splitlines()) for path in logs)
     assert tally.lines == tally.accounted == written == lines
     assert len(rows) == tally.events.total() == records
@@ -53,10 +54,10 @@ def test_records_keep_the_order_of_lines_and_say_where_they_stand() -> None:
 
 def test_folder_of_recordings_is_many_traces() -> None:
     rows, tally, findings = read_logs(RECORDINGS, "icestorm")
-    assert [row["trace_id"] for row in rows] == ["a-cold-start-3"] * 45 + ["c-kill-coordinator"] * 120 + [
+    assert [row["trace_id"] for row in rows] == ["a-cold-start-3"] * 49 + ["c-kill-coordinator"] * 129 + [
         "e-lose-majority"
-    ] * 135
-    assert (tally.lines, findings.total) == (375, 0)
+    ] * 144
+    assert (tally.lines, findings.total) == (397, 0)
     assert [row["file"] for row in rows[2:4]] == ["a-cold-start-3/timeline.txt", "a-cold-start-3/replica-1.log"]
 
 
