@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 EngineName: TypeAlias = Literal["native", "python", "simulation", "bmc", "induction"]
 
 
-def engine_named(name: str, threads: int | None) -> Engine:
+def engine_named(name: str, threads: int | None, *, exhaustive: bool = False) -> Engine:
     """The engine of a name. `threads`: how many explore, by default one on each core; for `native` only.
+    `exhaustive`: `native` and `python` explore every state, also where every property is decided before.
 
     Errors: `InputError` for a name that there is not.
     """
@@ -22,7 +23,7 @@ def engine_named(name: str, threads: int | None) -> Engine:
     if name == "native":
         from hacheck.checker.explicit.native_engine import NativeEngine
 
-        return NativeEngine(threads=threads or usable_cores())
+        return NativeEngine(threads=threads or usable_cores(), stop_early=not exhaustive)
     if name == "bmc":
         from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
 
@@ -37,4 +38,4 @@ def engine_named(name: str, threads: int | None) -> Engine:
         return SimulationEngine()
     from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 
-    return PortableEngine()
+    return PortableEngine(stop_early=not exhaustive)

@@ -158,7 +158,7 @@ class CheckVerdicts(Shown, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """Whether every reachable state was explored."""
+        """Whether every reachable state was explored; else all numbers are of the part that was."""
         return self.result.answer.coverage.complete
 
     @property
@@ -255,6 +255,7 @@ def verify(
     limits: Limits | None = None,
     engine: EngineName = "native",
     threads: int | None = None,
+    exhaustive: bool = False,
     report: Callable[[Progress], bool] | None = None,
 ) -> Verification:
     """Decides the properties of a protocol.
@@ -263,6 +264,8 @@ def verify(
     - `settings`: values that go before those of the check.
     - `properties`: only these; by default those that the check names, or all.
     - `limits`: where each exploration ends as undecided; by default at three quarters of the memory.
+    - `exhaustive`: explore every state, also where every property is decided before; then all numbers are of the whole
+      graph.
     - `report`: called several times a second; `False` ends the exploration, which keeps what it has found.
 
     Errors: `InputError` for what the caller gave; `SpecError` for errors of the spec's text. An error that a run of the
@@ -279,7 +282,9 @@ def verify(
     found = []
     for one in prepared:
         try:
-            found.append(run_check(one, engine_named(engine, threads), bounds, report or _go_on, replay))
+            found.append(
+                run_check(one, engine_named(engine, threads, exhaustive=exhaustive), bounds, report or _go_on, replay)
+            )
         except Refused as refused:
             raise InputError(str(refused)) from None
     return Verification(loaded, tuple(CheckVerdicts(result) for result in found))

@@ -99,7 +99,9 @@ def check_verdict(specification: Specification, result: CheckResult, raised: Rai
         reductions=list(answer.reductions),
         no_step_possible=no_step(result),
         never_happened=list(unused_actions(result)),
-        never_reached={variable: list(members) for variable, members in coverage.unreached if members},
+        never_reached={}
+        if coverage.ended_early
+        else {variable: list(members) for variable, members in coverage.unreached if members},
         actions=action_counts(system, coverage.action_counts),
         fault=None if answer.error is None else specification_fault(specification, system, answer.error),
         raised=None if raised is None else raised.limits,

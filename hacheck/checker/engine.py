@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 DEPTH_REACHED = "the depth limit was reached"
 """Why an exploration ended that has a limit on depth."""
 
+DECIDED = "every property is decided"
+"""Why an exploration ended that had nothing more to decide."""
+
 VerdictKind = Literal["holds", "violated", "unknown", "not-inductive"]
 
 
@@ -35,7 +38,8 @@ class Limits(Struct, frozen=True):
 class Progress(Struct, frozen=True):
     """How far a check is: distinct states found, steps taken, breadth-first level, states waiting, seconds since its
     start, bytes the process holds. `phase`: what is being done ("lowering", "compiling", "exploring", "checking
-    liveness", "reconstructing the run")."""
+    liveness", "reconstructing the run"). `violated`: the properties for which a counterexample is known already, each
+    with its number of steps."""
 
     states: int
     transitions: int
@@ -44,6 +48,7 @@ class Progress(Struct, frozen=True):
     wall_seconds: float
     memory_bytes: int
     phase: str = "exploring"
+    violated: tuple[tuple[str, int], ...] = ()
 
 
 Report: TypeAlias = Callable[[Progress], bool]
@@ -71,7 +76,8 @@ class PropertyAnswer(Struct, frozen=True):
 class Coverage(Struct, frozen=True):
     """What an exploration saw.
 
-    `complete`: every reachable state was expanded. `stopped`: else why not ("1000000 states reached", "interrupted").
+    `complete`: every reachable state was expanded. `stopped`: else why not ("1000000 states reached", "interrupted",
+    or `DECIDED`). Where it is not complete, all numbers are of the part that was explored.
     `bounds_reached`: for each bound that was reached, the steps beyond it. `action_counts`: steps taken, by index in
     `System.actions`. `unreached`: for each mode variable, the members that no reachable state has. `unexercised`: the
     properties that say nothing of any state explored, each with the condition that was never true in one
@@ -91,6 +97,11 @@ class Coverage(Struct, frozen=True):
     unexercised: tuple[tuple[str, str], ...] = ()
     bytes_per_state: float | None = None
     omission: float = 0.0
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether the exploration ended because every property was decided, with states left to explore."""
+        return self.stopped == DECIDED
 
 
 class Answer(Struct, frozen=True):

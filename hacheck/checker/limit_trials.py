@@ -187,8 +187,9 @@ def run_trial(
     prepared = Prepared(trial.question, made.system, trial.claims)
     result = run_check(prepared, engine, limits, report, replay)
     coverage, answer = result.answer.coverage, result.answer
-    stopped = "" if coverage.complete else coverage.stopped or "not every state was visited"
-    limited = not coverage.complete and not result.has_error
+    is_done = coverage.complete or coverage.ended_early
+    stopped = "" if is_done else coverage.stopped or "not every state was visited"
+    limited = not is_done and not result.has_error
     if answer.error is not None:
         failed = answer.error.error
         stopped = f"the spec has an error under it: {'' if failed is None else failed.message}".rstrip(": ")

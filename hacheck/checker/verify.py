@@ -176,7 +176,10 @@ def runs_of(answer: Answer) -> list[tuple[str, Run]]:
 
 def unused_actions(result: CheckResult) -> tuple[str, ...]:
     """The names of actions that took part in no step of the exploration, in the order of the system, without those that
-    cannot under these settings, as the text shows."""
+    cannot under these settings, as the text shows. None of an exploration that ended before as everything was decided:
+    they may well happen in the rest."""
+    if result.answer.coverage.ended_early:
+        return ()
     counts = result.answer.coverage.action_counts
     idle = [number for number, count in enumerate(counts) if count == 0]
     try:

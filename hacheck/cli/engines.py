@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class Exploring(Struct, frozen=True):
     """How to explore. `threads`: `None` for one on each core. `checkpoint`: the folder to keep what was explored in;
     `resume`: to go on from what is kept there. `given`: look for no lemmas besides those of the spec.
-    `recheck_seconds`: for how long a second interpreter computes states again."""
+    `recheck_seconds`: for how long a second interpreter computes states again. `exhaustive`: every state is explored,
+    also where every property is decided before."""
 
     engine: str = "native"
     threads: int | None = None
@@ -33,6 +34,7 @@ class Exploring(Struct, frozen=True):
     resume: bool = False
     given: bool = False
     recheck_seconds: float | None = None
+    exhaustive: bool = False
 
 
 def parse_exploring(
@@ -44,6 +46,7 @@ def parse_exploring(
     resume: str | None,
     given: bool = False,
     recheck: str | None = None,
+    exhaustive: bool = False,
 ) -> Exploring:
     """How to explore, from the words of a command line. Errors: `BadInput`."""
     return Exploring(
@@ -55,6 +58,7 @@ def parse_exploring(
         resume=resume is not None,
         given=given,
         recheck_seconds=None if recheck is None else parse_seconds(recheck, "--recheck"),
+        exhaustive=exhaustive,
     )
 
 
@@ -80,6 +84,8 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
         )
     if exploring.recheck_seconds is not None:
         refuse_no_states(exploring)
+    if exploring.exhaustive and engine not in ("native", "python"):
+        raise BadInput(f"--exhaustive is not for {engine}, which does not explore every state", "leave --engine out")
     asked = {
         "--threads": exploring.threads is not None,
         "--fingerprint": exploring.fingerprint,
@@ -134,6 +140,7 @@ def engine_for(exploring: Exploring, recheck: Recheck | None = None) -> Engine:
         return NativeEngine(
             threads=exploring.threads or usable_cores(),
             fingerprint=exploring.fingerprint,
+            stop_early=not exploring.exhaustive,
             reductions=exploring.reductions,
             checkpoint=exploring.checkpoint,
             resume=exploring.resume,
@@ -153,7 +160,7 @@ def engine_for(exploring: Exploring, recheck: Recheck | None = None) -> Engine:
         return SimulationEngine()
     from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 
-    return PortableEngine(recheck=recheck)
+    return PortableEngine(stop_early=not exploring.exhaustive, recheck=recheck)
 
 
 def z3_is_there() -> None:

@@ -101,6 +101,7 @@ class PlainLines:
         self._running[title] = meter, progress.wall_seconds + PLAIN_SECONDS
         exploring = progress.phase == EXPLORING
         parts = (
+            violations(progress),
             "" if exploring else progress.phase,
             plural(progress.states, "state") if progress.states else "",
             plural(progress.transitions, "step") if exploring else "",
@@ -156,6 +157,7 @@ class LiveLines:
         meter, spinner = self._running[title]
         exploring, rate = progress.phase == EXPLORING, meter.rate(progress)
         parts = (
+            violations(progress),
             "" if exploring else progress.phase,
             f"{progress.states:,} states" if progress.states else "",
             f"depth {progress.depth}" if progress.depth else "",
@@ -170,6 +172,15 @@ class LiveLines:
         row = Table.grid(padding=(0, 1, 0, 0))
         row.add_row(spinner, line)
         return row
+
+
+def violations(progress: Progress) -> str:
+    """What is violated for sure while the search goes on: `one_leader violated (8 steps)`, and how many more."""
+    if not progress.violated:
+        return ""
+    name, steps = progress.violated[0]
+    more = len(progress.violated) - 1
+    return f"{name} violated ({plural(steps, 'step')})" + (f" and {more} more" if more else "")
 
 
 def thousands(rate: float) -> str:

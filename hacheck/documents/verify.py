@@ -148,7 +148,8 @@ class CheckVerdict(Part, frozen=True, kw_only=True):
     """What was found of one check.
 
     `expected`: whether all came out as the spec says, null where that is undecided. `phases`: seconds by what was done.
-    `depth`: of the breadth-first search. `complete`: every reachable state was explored; `stopped`: else why not.
+    `depth`: of the breadth-first search. `complete`: every reachable state was explored; `stopped`: else why not, and
+    then all numbers are of the part that was explored; "every property is decided" where nothing is left to find.
     `omission_probability`: at most how likely it is that a state was taken for another one and left out. `reach`: what
     was covered by an engine that counts no states. `never_reached`: members of modes that no state has. `actions`: how
     often each action happened.

@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+from hacheck.checker.engine import DECIDED
+
 FORMAT = "hacheck.mcp/1"
 SECONDS_MAX = 600.0
 STATES_MAX = 50_000_000
@@ -103,7 +105,7 @@ def check_answer(check: dict[str, Any]) -> dict[str, Any]:
         "as_expected": check["expected"],
         "states": check["states"],
         "complete": check["complete"],
-        "limit_met": check["stopped"],
+        "limit_met": None if check["stopped"] == DECIDED else check["stopped"],
         "bounds_reached": [one["meaning"] for one in check["bounds"]],
         "properties": [property_answer(one) for one in check["properties"]],
     }

@@ -52,7 +52,7 @@ def explored(system: System, question: Question, workers: int = 1) -> Explored:
 
     memory = memory_default()
     limits = Limits(memory_bytes_max=None if memory is None else memory // workers)
-    engine = NativeEngine(threads=max(usable_cores() // workers, 1))
+    engine = NativeEngine(threads=max(usable_cores() // workers, 1), stop_early=True)
     return run_check(Prepared(question, system, question.only), engine, limits, _go_on, replay)
 
 

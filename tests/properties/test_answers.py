@@ -55,6 +55,7 @@ class Found(Struct):
     hits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     errors: Sequence[tuple[int, int]] = ()
     bytes_per_state: float | None = None
+    traced: Mapping[str, StatePath] = field(default_factory=dict)
     gives_up: bool = False
 
     def closest(self, key: str) -> Sequence[int]:

@@ -16,6 +16,7 @@ from hacheck.checker.explicit.search_result import (
     Lasso,
     LivenessCheck,
     LivenessVerdict,
+    StatePath,
     Subject,
     Unconfirmed,
     Undecided,
@@ -73,7 +74,7 @@ def _answers(explored: Explored, watch: Stopwatch) -> tuple[Run | None, tuple[Pr
     if findings.errors:
         undecided = undecided or NOT_CHECKED
         try:
-            error = run_into_error(explored.subject, findings.path_to(findings.closest(SPEC_ERROR)))
+            error = run_into_error(explored.subject, _path(findings, SPEC_ERROR))
         except Cancelled as given_up:
             undecided = _untraced("an error of the spec", given_up)
         except Unconfirmed:
@@ -186,12 +187,18 @@ def _liveness_answer(subject: Subject, prop: Property, verdict: LivenessVerdict,
             return PropertyAnswer(prop.name, "violated", scope, run)
 
 
+def _path(findings: Findings, key: str) -> StatePath:
+    """The shortest run to where a condition was met. Errors: `Cancelled`."""
+    traced = findings.traced.get(key)
+    return findings.path_to(findings.closest(key)) if traced is None else traced
+
+
 def _hit(explored: Explored, prop: Property, without_value: bool = False) -> Run | None:
     """The shortest run to where a property is decided; or to where it has no value."""
     subject, findings = explored.subject, explored.findings
     key = NO_VALUE + prop.name if without_value else prop.name
     if key in findings.found:
-        return run_along(subject, findings.path_to(findings.closest(key)))
+        return run_along(subject, _path(findings, key))
     if key not in findings.hits:
         return None
     interpreter = Interpreter(subject.system)
@@ -202,7 +209,7 @@ def _hit(explored: Explored, prop: Property, without_value: bool = False) -> Run
         except EvaluationError:
             return without_value
 
-    return run_and_step(subject, findings.path_to(findings.closest(key)), is_wanted)
+    return run_and_step(subject, _path(findings, key), is_wanted)
 
 
 def valueless(system: System, prop: Property, expression: Expression, run: Run) -> str:

@@ -45,8 +45,8 @@ class NativeEngine(Struct, frozen=True):
 
     - `threads`: how many explore. Answers do not depend on it.
     - `fingerprint`: keep a hash of each state to know it again: less memory, and a state may be left out.
-    - `stop_early`: stop once every property that a run decides is decided, instead of going on for the numbers of the
-      whole graph.
+    - `stop_early`: stop once every property is decided by a run, instead of going on for the numbers of the whole
+      graph.
     - `reductions`: explore one state of each orbit of symmetric ones, and only what a property reads.
     - `checkpoint`: the folder in which what is explored is kept; `resume`: go on from what is kept there.
     - `cache`: the folder for machine code; by default one of the user's.
@@ -117,7 +117,15 @@ class NativeEngine(Struct, frozen=True):
         goal = goal_of(properties) if self.stop_early else None
         try:
             with watch.phase("exploring"):
-                found = explore(search, system, built.initial, goal, self._keeping(builder, built))
+                found = explore(
+                    search,
+                    system,
+                    built.initial,
+                    goal,
+                    self._keeping(builder, built),
+                    properties,
+                    exact=not builder.gaps,
+                )
         except CheckpointError as error:
             raise Refused(str(error)) from None
         with closing(found) as log:

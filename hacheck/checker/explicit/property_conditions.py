@@ -40,8 +40,11 @@ class Questions(Struct, frozen=True):
 
 
 def goal_of(properties: tuple[Property, ...]) -> frozenset[str] | None:
-    """The keys under which the properties are kept that a finite run can decide; `None` if there are none."""
-    return frozenset(item.name for item in properties if item.kind not in ("eventually", "leads_to")) or None
+    """The keys under which the properties are kept, where a finite run can decide each of them; `None` where only the
+    whole graph can, or there are none."""
+    if any(item.kind in ("eventually", "leads_to") for item in properties):
+        return None
+    return frozenset(item.name for item in properties) or None
 
 
 def select(system: System, names: tuple[str, ...]) -> tuple[Property, ...]:

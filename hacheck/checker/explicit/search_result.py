@@ -60,7 +60,8 @@ class Findings(Protocol):
     packed state that meets it, among those at the fewest steps. `hits`: for the key of each step condition that was
     met, the states before and after such a step, the one before at the fewest steps. `errors`: a packed state at the
     fewest steps and an instance whose step there is an error of the spec; empty if there is none. `bytes_per_state`:
-    bytes held for each state found, `None` where nobody counts.
+    bytes held for each state found, `None` where nobody counts. `traced`: by key, the shortest runs that were
+    reconstructed while the search went on: they are known also where it was interrupted.
     """
 
     @property
@@ -81,6 +82,9 @@ class Findings(Protocol):
     def errors(self) -> Sequence[tuple[int, int]]: ...
     @property
     def bytes_per_state(self) -> float | None: ...
+
+    @property
+    def traced(self) -> Mapping[str, StatePath]: ...
 
     def closest(self, key: str) -> Sequence[int]:
         """The states of the level of `found[key]` that meet the condition, as far as was seen of the level. Of a step

@@ -47,6 +47,7 @@ class BoundedFindings(Struct):
     hits: dict[str, tuple[int, int]] = field(default_factory=dict)
     errors: list[tuple[int, int]] = field(default_factory=list)
     bytes_per_state: float | None = None
+    traced: dict[str, StatePath] = field(default_factory=dict)
     paths: dict[int, StatePath] = field(default_factory=dict)
     liveness: dict[str, LivenessVerdict] = field(default_factory=dict)
 

@@ -74,8 +74,11 @@ def scope(results: Sequence[CheckResult]) -> RenderableType:
 def _rows(results: Sequence[CheckResult]) -> Iterable[tuple[str, Text]]:
     count = len(results)
     complete = sum(one.answer.coverage.complete for one in results)
+    early = sum(one.answer.coverage.ended_early for one in results)
     explored = "every reachable state within the bounds" if complete == count else f"{complete} of {count} completely"
-    yield "explored", Text(explored, style="" if complete == count else "warn")
+    if early:
+        explored += f"; {early} until every property was decided (--exhaustive explores the rest)"
+    yield "explored", Text(explored, style="" if complete + early == count else "warn")
     bounds = Counter(_bound(name) for one in results for name, _ in one.answer.coverage.bounds_reached)
     if bounds:
         yield "bounds reached", Text(_counted(bounds, count))
@@ -87,7 +90,7 @@ def _rows(results: Sequence[CheckResult]) -> Iterable[tuple[str, Text]]:
     symmetric = sum(bool(one.answer.reductions) for one in results)
     if symmetric:
         yield "reduced", Text(f"{plural(symmetric, 'check')}, by symmetry and by slicing away what no property reads")
-    never = [set(unused_actions(one)) for one in results]
+    never = [set(unused_actions(one)) for one in results if not one.answer.coverage.ended_early]
     if never and (idle := set.intersection(*never)):
         yield "never happened", Text(", ".join(sorted(idle)), style="warn")
     idle_in: dict[str, list[str]] = {}

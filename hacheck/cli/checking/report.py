@@ -121,7 +121,8 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
         f"{plural(coverage.states, 'state')}, {plural(coverage.transitions, 'step')}, "
         f"depth {coverage.depth}, {seconds(coverage.wall_seconds)}",
     )
-    table.add_row("", extent(result))
+    rest = Text("; --exhaustive explores the rest", style="quiet") if coverage.ended_early else Text()
+    table.add_row("", extent(result).append_text(rest))
     if coverage.bytes_per_state is not None and coverage.states >= MANY:
         held = size(round(coverage.bytes_per_state * coverage.states))
         table.add_row("memory", f"{held}, {coverage.bytes_per_state:.0f} bytes a state")
@@ -145,6 +146,8 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
 def extent(result: CheckResult) -> Text:
     """How far the exploration reaches, in one phrase."""
     coverage = result.answer.coverage
+    if coverage.ended_early:
+        return Text("until every property was decided, not all states")
     if not coverage.complete:
         return Text(f"stopped before the end: {coverage.stopped or 'not every state was visited'}", style="warn")
     words = "every reachable state within the bounds below" if coverage.bounds_reached else "every reachable state"
@@ -268,6 +271,8 @@ def how_to_see(result: CheckResult) -> RenderableType:
 def unused(specification: Specification, result: CheckResult) -> RenderableType | None:
     """Actions that never happened and modes never reached; nothing when there are none or too little was
     seen."""
+    if result.answer.coverage.ended_early:  # what the rest would show is not known
+        return None
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="warn", no_wrap=True)
     table.add_column()

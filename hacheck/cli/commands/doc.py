@@ -36,10 +36,12 @@ def doc(
 
     from hacheck.cli.checking.verifying import Request
     from hacheck.cli.document.writing import DocumentRequest, document
+    from hacheck.cli.engines import Exploring
     from hacheck.cli.options import parse_count
 
     verify = None
     if not static:
         states_max = None if states is None else parse_count("--states", states)
-        verify = Request(spec, states_max=states_max, no_color=no_color)
+        exploring = Exploring(exhaustive=True)  # the page has numbers of states, and says what never happens
+        verify = Request(spec, states_max=states_max, exploring=exploring, no_color=no_color)
     return document(DocumentRequest(spec, None if out is None else Path(out), check, verify, no_color))

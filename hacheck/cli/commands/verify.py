@@ -59,6 +59,10 @@ FINGERPRINT = (
     "Store a 64-bit hash of each state instead of the state. Needs less memory; a collision can hide states, and the "
     "report gives its probability."
 )
+EXHAUSTIVE = (
+    "Explore every state, also when every property is decided before: for exact numbers of states and steps, and what "
+    "never happened."
+)
 CHECKPOINT = "Keep what was explored in a folder, to go on from there another time."
 RESUME = "Go on from what --checkpoint kept in this folder; it is kept up to date."
 NO_REDUCTIONS = "Switch off symmetry reduction and slicing."
@@ -96,6 +100,7 @@ Wide = Annotated[bool, flag("--wide", help="Run the checks marked `by request` a
 EngineName = Annotated[str, option("--engine", metavar="NAME", help=ENGINES, panel=EXPLORING, offers=engines_beginning)]
 Threads = Annotated[One, option("--threads", metavar="N", help=THREADS, panel=EXPLORING)]
 Fingerprint = Annotated[bool, flag("--fingerprint", help=FINGERPRINT, panel=EXPLORING)]
+Exhaustive = Annotated[bool, flag("--exhaustive", help=EXHAUSTIVE, panel=EXPLORING)]
 Checkpoint = Annotated[One, option("--checkpoint", metavar="DIR", help=CHECKPOINT, panel=EXPLORING, writes=KEPT)]
 Resume = Annotated[One, option("--resume", metavar="DIR", help=RESUME, panel=EXPLORING, writes=KEPT)]
 NoReductions = Annotated[bool, flag("--no-reductions", help=NO_REDUCTIONS, panel=EXPLORING)]
@@ -151,6 +156,7 @@ def verify(
     jobs: Jobs = None,
     threads: Threads = None,
     fingerprint: Fingerprint = False,
+    exhaustive: Exhaustive = False,
     checkpoint: Checkpoint = None,
     resume: Resume = None,
     no_reductions: NoReductions = False,
@@ -190,7 +196,9 @@ def verify(
         wide=wide,
         raising=raise_bounds,
         jobs=parse_jobs(jobs),
-        exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume, given, recheck),
+        exploring=parse_exploring(
+            engine, threads, fingerprint, no_reductions, checkpoint, resume, given, recheck, exhaustive
+        ),
         **parse_limits(states, depth, time, memory),
         json=json,
         itf=itf,

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from msgspec import Struct, field
 
-from hacheck.checker.engine import Limits, Progress, Report
+from hacheck.checker.engine import DECIDED, Limits, Progress, Report
 from hacheck.checker.explicit.portable.python_program import Code
 from hacheck.supervise.resources import process_bytes
 
@@ -84,6 +84,9 @@ class _Search(Struct):
             if self.limits.depth_max is not None and log.depth >= self.limits.depth_max:
                 log.stopped = f"depth {self.limits.depth_max} reached"
                 break
+            if self.goal is not None and self.reached(self.goal):
+                log.stopped = DECIDED
+                break
             self.level(len(log.order))
         self.progress(last=True)
 
@@ -150,8 +153,6 @@ class _Search(Struct):
         log, limits = self.log, self.limits
         if log.stopped is not None:
             return log.stopped
-        if self.goal is not None and self.reached(self.goal):
-            return "every property is decided"
         if limits.wall_seconds_max is not None and self.elapsed() >= limits.wall_seconds_max:
             return f"{limits.wall_seconds_max:g} seconds passed"
         if limits.memory_bytes_max is not None and process_bytes() >= limits.memory_bytes_max:

@@ -28,9 +28,8 @@ from hacheck.supervise.task import Cancelled
 class PortableEngine(Struct, frozen=True):
     """Decides every kind of property on the whole graph of reachable states.
 
-    `stop_early`: stop once every invariant, step invariant, deadlock and reachable property asked is decided by a
-    run, instead of going on for the numbers of the whole graph. `recheck`: has a second interpreter compute some of the
-    states again.
+    `stop_early`: stop once every property is decided by a run, instead of going on for the numbers of the whole graph.
+    `recheck`: has a second interpreter compute some of the states again.
     """
 
     stop_early: bool = False

@@ -73,6 +73,11 @@ class LogFindings(Struct, frozen=True):
         return self.log.errors
 
     @property
+    def traced(self) -> dict[str, StatePath]:
+        """None: what is needed to reconstruct runs is quick to find."""
+        return {}
+
+    @property
     def bytes_per_state(self) -> float | None:
         """Not counted: states are objects of Python."""
         return None

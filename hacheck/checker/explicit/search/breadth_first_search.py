@@ -14,6 +14,7 @@ from functools import partial
 
 from msgspec import Struct
 
+from hacheck.checker.engine import DECIDED
 from hacheck.checker.explicit.search.checkpoint_manifest import Manifest
 from hacheck.checker.explicit.search.control_words import (
     BLOCK,
@@ -193,18 +194,27 @@ class Search:
                 self._record_hits()
         return not self._is_half_way()
 
-    def run(self, goal: frozenset[str] | None, at_rest: Callable[[], None] = lambda: None) -> None:
+    def run(
+        self,
+        goal: frozenset[str] | None,
+        at_rest: Callable[[], None] = lambda: None,
+        at_level: Callable[[], None] = lambda: None,
+    ) -> None:
         """Goes on until nothing is new, a limit is met, or everything of the goal was met. `at_rest` is called now
-        and then when no thread works and no successor waits."""
+        and then when no thread works and no successor waits; `at_level` whenever a level is found completely."""
         self.bounds.phase = self.phase
         self._run_since = self.bounds.seconds()
+        if self.stopped is None and self.expanded == 0:
+            at_level()
         while self.stopped is None and self.depth < len(self.levels):
             if self.bounds.limits.depth_max is not None and self.depth >= self.bounds.limits.depth_max:
                 self.stopped = f"depth {self.bounds.limits.depth_max} reached"
             elif goal is not None and self.expanded == 0 and self.tally.has_met(goal):
-                self.stopped = "every property is decided"
+                self.stopped = DECIDED
             else:
                 self._level(at_rest)
+                if self.stopped is None:
+                    at_level()
         self._report_progress()
 
     def _level(self, at_rest: Callable[[], None]) -> None:

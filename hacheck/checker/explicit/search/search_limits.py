@@ -23,6 +23,7 @@ class Bounds:
 
     - `phase`: what is being done, for the report.
     - `seen`: what was last reported.
+    - `violated`: the counterexamples known so far, for the report.
     """
 
     __slots__ = (
@@ -37,6 +38,7 @@ class Bounds:
         "phase",
         "report",
         "seen",
+        "violated",
     )
 
     def __init__(self, limits: Limits, report: Report, started: float | None = None) -> None:
@@ -44,6 +46,7 @@ class Bounds:
         self.limits, self.report = limits, report
         self.phase = EXPLORING
         self.seen = Progress(0, 0, 0, 0, 0.0, 0)
+        self.violated: tuple[tuple[str, int], ...] = ()
         self._refused: float | None = None  # when a report was first answered by no
         self._reported = time.perf_counter()
         self._started = self._reported if started is None else started
@@ -88,7 +91,8 @@ class Bounds:
     def report_progress(self, states: int, transitions: int, depth: int, waiting: int) -> str | None:
         """Reports; returns "interrupted" where the report's answer is to stop."""
         self._reported = time.perf_counter()
-        self.seen = Progress(states, transitions, depth, waiting, self.seconds(), process_bytes(), self.phase)
+        held = process_bytes()
+        self.seen = Progress(states, transitions, depth, waiting, self.seconds(), held, self.phase, self.violated)
         return None if self.report(self.seen) else INTERRUPTED
 
     def poll(self, phase: str, grace: float = 0.0) -> None:

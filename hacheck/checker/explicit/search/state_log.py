@@ -50,6 +50,7 @@ class Log:
     - `address`: state `i` is at `address + i * words * 8`, in `words` 64-bit words, the least significant first.
     - `shared`: the address of what the search's kernels share, the visited set among it.
     - `trouble`: why the search is not kept on disk though it was to be.
+    - `traced`: the runs that were reconstructed while the search went on, by what they lead to.
     - `seconds`: how long the search took, in this process and in those it was gone on from.
     """
 
@@ -71,6 +72,7 @@ class Log:
         self.errors: Sequence[tuple[int, int]] = () if search.tally.error is None else (search.tally.error,)
         self.bytes_per_state: float | None = search.taken / self.size if self.size else None
         self.trouble: str | None = None
+        self.traced: Mapping[str, StatePath] = {}
         self._back: Back | None = None
         self._again: Search | None = None  # that keeps its states, where this one did not
         self._repeated: list[Log] = []  # what it left whenever it was asked
@@ -78,11 +80,16 @@ class Log:
     def close(self) -> None:
         """Gives all memory back. States cannot be read any more."""
         for log in (self, *self._repeated):
-            if log._back is not None:
-                log._back.free()
+            log.release()
         if self._again is not None:
             self._again.free()
         self._search.free()
+
+    def release(self) -> None:
+        """Gives back what reconstructing runs took."""
+        if self._back is not None:
+            self._back.free()
+            self._back = None
 
     # ---- states ------------------------------------------------------------------------------------------------
 

@@ -83,7 +83,7 @@ function checkCard(check) {
     h("summary", {},
       h("span", { class: look, title: words }, mark), h("b", {}, check.name),
       h("span", { class: "soft sentence" }, violated ? `${violated} violated, ${words}` : `none violated, ${words}`,
-        check.complete ? null : h("span", { class: "warn" }, ` · stopped: ${check.stopped}`)),
+        check.complete || check.stopped === "every property is decided" ? null : h("span", { class: "warn" }, ` · stopped: ${check.stopped}`)),
       h("span", { class: "soft code" }, `${plural(check.states, "state")} · ${check.seconds.toFixed(2)} s`)),
     h("div", { class: "inside" },
       h("p", {}, check.description),
