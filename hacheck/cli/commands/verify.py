@@ -188,18 +188,13 @@ def verify(
 
     refuse_contradictions(spec, every, jobs, raise_bounds, report)
     shown = {"runs": runs, "steps": steps, "details": details, "witnesses": witnesses, "quiet": quiet}
-    more = (given, recheck, exhaustive)
-    about = (spec or "", tuple(check or ()), parse_settings(settings or ()), tuple(only or ()), wide)
     request = Request(
-        *about,
-        raising=raise_bounds,
-        jobs=parse_jobs(jobs),
-        exploring=parse_exploring(engine, threads, fingerprint, no_reductions, checkpoint, resume, *more),
-        **parse_limits(states, depth, time, memory),
-        ci=Ci(junit, sarif, annotations, baseline),
-        json=json,
-        itf=itf,
-        report=report,
-        **{**shown, "no_color": no_color},
-    )
+        spec=spec or "", checks=tuple(check or ()), settings=parse_settings(settings or ()),
+        properties=tuple(only or ()), wide=wide, raising=raise_bounds, jobs=parse_jobs(jobs),
+        exploring=parse_exploring(
+            engine, threads, fingerprint, no_reductions, checkpoint, resume, given, recheck, exhaustive
+        ),
+        **parse_limits(states, depth, time, memory), ci=Ci(junit, sarif, annotations, baseline),
+        json=json, itf=itf, report=report, **{**shown, "no_color": no_color},
+    )  # fmt: skip
     return verify_shipped(request) if every else verify_spec(request)
