@@ -12,20 +12,22 @@ NodeValue = tuple[str, Value]
 
 
 def breaking_nodes(system: System, prop: Property, state: State) -> tuple[NodeValue, ...]:
-    """The nodes that break an invariant in a state, in their order: of `at most one` those that are more than one, of
-    `every` those for which it is false, of `no` those for which it is true. None where the property holds there, has no
-    value, or is about no single node."""
+    """The nodes that break an invariant in a state, in their order: of `at most one` all that satisfy its condition, of
+    `every` and of `majority` those for which it is false, of `no` those for which it is true. None where the property
+    holds in that state, has no value there, or is about no single node."""
     places = {variable.name: (place, variable.type) for place, variable in enumerate(system.variables)}
     found: dict[NodeValue, None] = {}
+    scope = Scope(places, state)
     try:
-        _collect(prop.goal, Scope(places, state), False, found)
+        if not evaluate(prop.goal, scope):
+            _collect(prop.goal, scope, False, found)
     except EvaluationError:
         return ()
     return tuple(found)
 
 
 def _collect(condition: Expression, scope: Scope, value: bool, found: dict[NodeValue, None]) -> None:
-    """Adds the nodes that give a condition its value, which is `value`."""
+    """Adds the nodes because of which `condition` is `value`, which it is in `scope`."""
     match condition:
         case Unary("not", operand):
             _collect(operand, scope, not value, found)
@@ -37,7 +39,7 @@ def _collect(condition: Expression, scope: Scope, value: bool, found: dict[NodeV
             if not value:
                 _collect(right, scope, value, found)
         case Quantified(kind, variable, domain, body):
-            deciding = kind != "every"
+            deciding = value if kind == "majority" else kind != "every"
             for bound in domain_values(variable, domain, scope):
                 inner = scope.bind(variable, domain.type, bound)
                 if bool(evaluate(body, inner)) == deciding:

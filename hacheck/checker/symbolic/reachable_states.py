@@ -1,7 +1,7 @@
 """The reachable states of one setting as columns of numbers, and conditions evaluated on all of them at once.
 
-Slots are numbered as the lowered form numbers them before anything is left out of it; what depends on nothing keeps its
-number and has a column, too.
+Slots keep the numbers that they have in the lowered form before it is reduced; a slot that never changes has a column
+of one number for all states.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ def reached(system: System, limits: Limits, report: Report, watch: Stopwatch) ->
     except Unavailable:
         return None
     kernels = Kernels(built.program.words, False, True, ObjectCache(None))
-    within = replace(limits, states_max=min(STATES_MAX, limits.states_max or STATES_MAX), depth_max=None)
+    states_max = min(STATES_MAX, limits.states_max or STATES_MAX)
+    within = replace(limits, states_max=states_max, depth_max=None)
     search = Search(functions_of(built), kernels, Options(1), Bounds(within, report, watch.started))
     log = explore(search, system, built.initial)
     try:
-        if log.stopped is not None and "states" not in log.stopped:
+        if log.stopped is not None and log.size < states_max:
             raise Cancelled(log.stopped)
         return Reached(_columns(log, built.program.layout), log.size)
     finally:
@@ -90,63 +91,63 @@ def evaluated(roots: Sequence[Node], columns: Mapping[int, Column]) -> list[Colu
     return [known[root] for root in roots]
 
 
-def _value(node: Node, of: list[Column], columns: Mapping[int, Column]) -> Column:
+def _value(node: Node, operands: list[Column], columns: Mapping[int, Column]) -> Column:
     match node.operator:
         case "const":
             return np.int64(node.number)
         case "slot":
             return columns[node.number]
         case "and":
-            return _joined(np.logical_and, of)
+            return _joined(np.logical_and, operands)
         case "or":
-            return _joined(np.logical_or, of)
+            return _joined(np.logical_or, operands)
         case "not":
-            return (of[0] == 0).astype(np.int64)
+            return (operands[0] == 0).astype(np.int64)
         case "eq" | "ne" | "lt" | "le":
             compare = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal}[node.operator]
-            return compare(of[0], of[1]).astype(np.int64)
+            return compare(operands[0], operands[1]).astype(np.int64)
         case "select":
-            return np.where(of[0] != 0, of[1], of[2])
+            return np.where(operands[0] != 0, operands[1], operands[2])
         case "pick":
-            choices = np.broadcast_arrays(*of)
-            index = np.clip(choices[0], 0, len(of) - 2)
+            choices = np.broadcast_arrays(*operands)
+            index = np.clip(choices[0], 0, len(operands) - 2)
             return np.take_along_axis(np.stack(choices[1:]), index[None, ...], 0)[0]
         case _:
-            return _calculated(node, of)
+            return _calculated(node, operands)
 
 
-def _joined(how: Any, of: Iterable[Column]) -> Column:
-    found, *rest = [one != 0 for one in of]
+def _joined(how: Any, operands: Iterable[Column]) -> Column:
+    found, *rest = [one != 0 for one in operands]
     for one in rest:
         found = how(found, one)
     return found.astype(np.int64)
 
 
-def _calculated(node: Node, of: list[Column]) -> Column:
+def _calculated(node: Node, operands: list[Column]) -> Column:
     match node.operator:
         case "add":
-            return of[0] + of[1]
+            return operands[0] + operands[1]
         case "sub":
-            return of[0] - of[1]
+            return operands[0] - operands[1]
         case "mul":
-            return of[0] * of[1]
+            return operands[0] * operands[1]
         case "natural":
-            return np.maximum(of[0], 0)
+            return np.maximum(operands[0], 0)
         case "bitand":
-            return of[0] & of[1]
+            return operands[0] & operands[1]
         case "bitor":
-            return of[0] | of[1]
+            return operands[0] | operands[1]
         case "bitminus":
-            return of[0] & ~of[1]
+            return operands[0] & ~operands[1]
         case "shl":
-            return of[0] << np.clip(of[1], 0, 62)
+            return operands[0] << np.clip(operands[1], 0, 62)
         case "shr":
-            return of[0] >> np.clip(of[1], 0, 62)
+            return operands[0] >> np.clip(operands[1], 0, 62)
         case "bit":
-            return (of[0] >> np.clip(of[1], 0, 62)) & 1
+            return (operands[0] >> np.clip(operands[1], 0, 62)) & 1
         case "popcount":
-            return np.bitwise_count(of[0]).astype(np.int64)
+            return np.bitwise_count(operands[0]).astype(np.int64)
         case "lowest":
-            return np.where(of[0] == 0, 0, np.bitwise_count((of[0] & -of[0]) - 1)).astype(np.int64)
+            return np.where(operands[0] == 0, 0, np.bitwise_count((operands[0] & -operands[0]) - 1)).astype(np.int64)
         case _:
-            raise AssertionError(f"{node.operator} is asked of no state")
+            raise AssertionError(f"{node.operator} cannot be evaluated on columns")

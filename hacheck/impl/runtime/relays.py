@@ -1,7 +1,7 @@
 """The network between members: every connection goes through the keeper, which can cut any direction of any of them.
 
-A cut holds back what is sent, and the news that somebody has hung up; no process learns of it. When it heals, all of
-that arrives, in order. A connection that is asked for across a cut is made when the cut heals.
+A cut is silent: data, and the news that somebody has hung up, are kept, and delivered in order when it heals. A
+connection that is asked for across a cut is made when the cut heals.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class End(asyncio.Protocol):
         self.dialling = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It is there."""
+        """The transport is connected."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
@@ -52,7 +52,7 @@ class End(asyncio.Protocol):
             self.other.flow()
 
     def resume_writing(self) -> None:
-        """It does again."""
+        """This side takes in data again."""
         if self.other is not None:
             self.other.blocked = False
             self.other.flow()
@@ -103,8 +103,8 @@ class Accepted(End):
             for content in self.frames.feed(data):
                 if self.hello is None:
                     self._greeted(content)
-                    if self.other is not None:
-                        return
+                    if self.other is not None or self.hello is None:
+                        return  # relayed from now on, or refused
                 elif self.transport is not None:
                     self.network.asked(self.transport, content)
         except Damaged as damage:
@@ -133,8 +133,13 @@ class Accepted(End):
 
 
 class Network:
-    """All relayed connections. `cuts`: directions that carry nothing. `ports`: where members listen that run.
-    `asked`: takes a request to the keeper, and the connection to answer on."""
+    """All relayed connections. After a change of `cuts` call `changed`; `ports` is read when a connection is made.
+
+    - `cuts`: directions that carry nothing;
+    - `ports`: where members listen that run;
+    - `ends`: both ends of each connection that is not closed yet;
+    - `asked`: takes a request to the keeper, and the connection to answer on.
+    """
 
     def __init__(
         self, keeper: Name, token: str, system: str, asked: Callable[[asyncio.Transport, bytes], None]
