@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
-from hacheck.api.errors import require_known
+from hacheck.api.errors import InputError, require_known
 from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import has_lines, lines_of, logged, without_lines
+from hacheck.model.observing.step_monitors import with_step_monitors
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.checker_by_settings import CheckerBySettings
+from hacheck.traces.conformance.empty_properties import empty_properties
 from hacheck.traces.conformance.trace_checker import TraceChecker
 
 if TYPE_CHECKING:
@@ -42,7 +44,9 @@ class Compared(Struct, frozen=True):
     """What the traces are compared with. `system`: where their records give no settings; `check`: whose settings;
     `given`: those of the caller; `derived`: which settings records give; `every_step`: whether each step is a line;
     `hidden`: events without one; `asked`: the invariants checked on the way; `rules`: those that may not be broken for
-    long; `called`: the model's names of nodes that records call otherwise."""
+    long; `called`: the model's names of nodes that records call otherwise. `empty`: the properties that are left out
+    since they read only what logs leave empty, with these variables; `empty_at_first`: those of which that is so unless
+    records give certain settings."""
 
     specification: Specification
     system: System
@@ -54,6 +58,8 @@ class Compared(Struct, frozen=True):
     asked: tuple[str, ...]
     rules: tuple[Rule, ...]
     called: Mapping[str, str]
+    empty: Mapping[str, tuple[str, ...]] = {}
+    empty_at_first: frozenset[str] = frozenset()
 
     def base(self, order: Order, *, skew_ms: int, capacity: int, any_start: int) -> TraceChecker:
         """The checker of traces whose records give no settings."""
@@ -89,15 +95,20 @@ def compared_with(comparison: Comparison, specification: Specification, system: 
     system = logged(system, every_step)
     require_known("event", comparison.hidden, sorted(events_of(system)))
     invariants = [one.name for one in system.properties if one.kind == "invariant"]
-    checked = tuple(invariants) if comparison.invariants == ("all",) else comparison.invariants
-    require_known("invariant", checked, invariants)
+    every = comparison.invariants == ("all",)
+    checked = tuple(invariants) if every else comparison.invariants
+    require_known("invariant", checked, [one.name for one in system.properties if one.kind in ("invariant", "step")])
+    at_first, always = _empty(comparison, specification, system, derived, checked)
+    if always and not every:
+        raise _about_nothing(*next(iter(always.items())))
+    checked = tuple(name for name in checked if name not in always)
     require_known("invariant", comparison.within, invariants)
     named = next((one for one in specification.checks if one.name == comparison.check), None)
     most = {one.name: one.nanoseconds for one in (named.restored if named is not None else ())}
     require_known("node", comparison.called.values(), nodes_of(system))
     return Compared(
         specification=specification,
-        system=without_lines(system, comparison.hidden),
+        system=with_step_monitors(without_lines(system, comparison.hidden), checked),
         check=comparison.check,
         given=comparison.settings,
         derived=derived,
@@ -106,7 +117,44 @@ def compared_with(comparison: Comparison, specification: Specification, system: 
         asked=checked,
         rules=tuple(Rule(name, nanoseconds) for name, nanoseconds in {**most, **comparison.within}.items()),
         called=comparison.called,
+        empty=always,
+        empty_at_first=frozenset(at_first) - frozenset(always),
     )
+
+
+def _empty(
+    comparison: Comparison,
+    specification: Specification,
+    system: System,
+    derived: Iterable[FromRecord],
+    checked: tuple[str, ...],
+) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """The properties about which logs say nothing as long as their records give no settings, and those about which they
+    say nothing either if records give all settings that they can give by being there."""
+    at_first = empty_properties(system, checked)
+    given = {one.setting: one.value for one in derived if one.value is not None}
+    if not at_first or not given:
+        return at_first, at_first
+    instance = specification.instantiate({**given, **comparison.settings}, comparison.check, logs=True)
+    if instance.system is None:
+        return at_first, {}
+    return at_first, empty_properties(logged(instance.system), at_first)
+
+
+def _about_nothing(name: str, variables: tuple[str, ...]) -> InputError:
+    read = " and ".join(f"`{variable}`" for variable in variables) or "nothing that changes"
+    message = f"`{name}` cannot be checked on logs: it reads {read}, which no step changes in the comparison"
+    hint = "logs leave it empty; data is compared where the adapter has [data], see docs/conformance.md"
+    return InputError(message, hint)
+
+
+def unchecked(compared: Compared, checker: Checker, outcome: Outcome) -> dict[str, int]:
+    """In how many traces which property was not checked, since their records do not give the settings that it needs."""
+    found: dict[str, int] = {}
+    for settings, number in outcome.settings.items() if compared.empty_at_first else ():
+        for name in empty_properties(system_under(checker, settings), compared.empty_at_first):
+            found[name] = found.get(name, 0) + number
+    return found
 
 
 def events_of(system: System) -> frozenset[str]:

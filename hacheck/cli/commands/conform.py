@@ -41,7 +41,7 @@ STATES = "Leave a trace undecided if more states of the model explain it at once
 ENGINE = "Where the comparison runs: local (this machine) or spark."
 MASTER = "Spark master: spark://…, yarn, sc://… for Spark Connect; by default one on this machine."
 ANY_START = "A trace may begin in the middle: in any of the first N states that the model reaches."
-PROPERTY = "Also check whether this invariant was violated, when and by whom. Repeatable; all: every invariant."
+PROPERTY = "Also check whether this invariant or step invariant was violated, when and by whom. Repeatable; all."
 STRICT = "Exit code 1, too, where a property is possibly violated: some run that explains the whole log breaks it."
 WITHIN = "Longest time that this invariant may be broken by the log's clocks, else the trace deviates: one_leader=10s."
 NODE = "Map a node name in the log to a node of the model: primary=Server-1. Repeatable."

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from hacheck.api import conformance
-from hacheck.api.comparison import Checker, Compared, system_under, unknown_events
+from hacheck.api.comparison import Checker, Compared, system_under, unchecked, unknown_events
 from hacheck.api.conform_document import conform_document
 from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
@@ -110,7 +110,17 @@ def conform_traces(request: ConformRequest) -> ExitCode:
         raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
     if request.json != "-":
         show_result(found)
-    return found.exit_code
+    return refused(found) or found.exit_code
+
+
+def refused(found: ConformResult) -> ExitCode | None:
+    """Says which properties that the user asked for could not be checked, if there are any and nothing is violated."""
+    missing = unchecked(found.compared, found.checker, found.outcome)
+    if not missing or found.request.properties == ("all",) or found.exit_code == ExitCode.NOT_AS_EXPECTED:
+        return None
+    name, number = next(iter(missing.items()))
+    message = f"`{name}` cannot be checked in {plural(number, 'trace')}: what it reads, their records leave empty"
+    raise BadInput(message, "the spec's `trace` block says which records give the settings that it needs")
 
 
 def report_of(found: ConformResult, specification: Specification) -> str:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from hacheck.compile import from_words
 from hacheck.model.breaking_nodes import breaking_nodes
+from hacheck.model.observing.step_monitors import is_monitor
 from hacheck.traces.conformance.broken_durations import Breach, Breaches, Record
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.expected_events import first_left
@@ -112,6 +113,9 @@ class BrokenProperties(Struct, frozen=True):
 
     def _broken(self, trace: TimedStreams, one: Breach) -> Broken:
         start, end = trace.place(one.start), trace.place(one.end)
+        asked = next(held for held in self.diagnoser.system.properties if held.name == self.names[one.number])
+        if is_monitor(asked.goal):  # a step broke it, and no later one mends that
+            return Broken(asked.name, one.sure, None, start, start, False)
         logged = self._logged(trace)
         nodes = tuple(logged.get(node, f"{node[0]}-{node[1]}") for node in self._nodes_of(one))
         since = tuple(trace.last_of(node, one.start) for node in nodes)

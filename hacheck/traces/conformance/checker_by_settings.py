@@ -17,6 +17,7 @@ from hacheck.model.language import Specification
 from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import logged, without_lines
+from hacheck.model.observing.step_monitors import with_step_monitors
 from hacheck.traces.conformance.derived_settings import HELD_MAX, Chosen, Contradiction, DerivedSettings
 from hacheck.traces.conformance.open_trace import OpenBySettings
 from hacheck.traces.conformance.partial_order import PartiallyOrdered
@@ -77,7 +78,8 @@ class CheckerBySettings(Struct, eq=False):
         if instance.system is None:
             said = ", ".join(f"{name} = {value}" for name, value in chosen)
             return f"the trace gives {said}: {instance.diagnostics[0].message}"
-        system = without_lines(logged(instance.system, self.every_step), self.hidden)
+        bare = without_lines(logged(instance.system, self.every_step), self.hidden)
+        system = with_step_monitors(bare, self.base.asked)
         assumed = AssumedConditions(self.specification, {**dict(chosen), **self.given}, self.check_name, logs=True)
         return replace(self.base, system=system, assumed=assumed, _diagnosers=[], _trace_followers=[])
 

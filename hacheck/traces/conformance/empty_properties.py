@@ -1,0 +1,37 @@
+"""Properties about which logs say nothing: what they read never changes in the system that logs are compared with.
+
+What a spec keeps of data, for example, is often left out where its steps are compared with lines. A property over it
+then holds in every state, and "not violated" would be a false assurance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hacheck.compile.lowering.constant_slots import constant_slots, with_constants
+from hacheck.compile.lowering.layout import slots_of
+from hacheck.compile.lowering.system import lower, lower_condition
+from hacheck.model.interpreter import Interpreter
+from hacheck.model.ir import System, Variable
+from hacheck.model.rewrite import walk
+
+
+def empty_properties(system: System, names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The properties that hold in every state, or of every step, because of variables that keep their initial content
+    in every run: with these variables. Cost: the system is lowered, and its updates are read some times over."""
+    asked = [one for one in system.properties if one.name in names and one.kind in ("invariant", "step")]
+    if not asked:
+        return {}
+    initial = Interpreter(system).initial_states()
+    lowered = lower(system, initial, copies_max=1)
+    constants = constant_slots(lowered, initial)
+    places = {variable.name: place for variable, place in zip(system.variables, lowered.layout.places, strict=True)}
+    found: dict[str, tuple[str, ...]] = {}
+    for one in asked:
+        condition = lower_condition(lowered, one.goal, on_steps=one.kind == "step")
+        value = with_constants(lowered, condition.value, constants)
+        if not value.is_const or not value.number:
+            continue
+        read = dict.fromkeys(part.name for part in walk(one.goal) if isinstance(part, Variable))
+        found[one.name] = tuple(name for name in read if all(slot in constants for slot in slots_of(places[name])))
+    return found
