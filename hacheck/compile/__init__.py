@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hacheck.compile.kernels.compiled_kernels import compiled_kernels
     from hacheck.compile.lowering.blocks import Lowered
     from hacheck.compile.lowering.cone_of_influence import relevant
+    from hacheck.compile.lowering.constant_slots import constant_slots, with_constants
     from hacheck.compile.lowering.layout import Cell, Flagged, Group, Layout, pack, scalar, slots_of, unpack
     from hacheck.compile.lowering.system import lower, lower_condition
     from hacheck.compile.machine.compiler import KERNEL_LEVELS, Linked, is_available, link
@@ -34,6 +35,7 @@ _MODULES = {
     "kernels.compiled_kernels": ("compiled_kernels",),
     "lowering.blocks": ("Lowered",),
     "lowering.cone_of_influence": ("relevant",),
+    "lowering.constant_slots": ("constant_slots", "with_constants"),
     "lowering.layout": ("Cell", "Flagged", "Group", "Layout", "pack", "scalar", "slots_of", "unpack"),
     "lowering.system": ("lower", "lower_condition"),
     "machine.compiler": ("KERNEL_LEVELS", "Linked", "is_available", "link"),
@@ -61,6 +63,7 @@ __all__ = [
     "build",
     "cache_folder",
     "compiled_kernels",
+    "constant_slots",
     "described",
     "emit",
     "from_words",
@@ -75,6 +78,7 @@ __all__ = [
     "scalar",
     "slots_of",
     "unpack",
+    "with_constants",
 ]
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hacheck.compile.lowering.constant_slots import constant_slots, with_constants
-from hacheck.compile.lowering.layout import slots_of
-from hacheck.compile.lowering.system import lower, lower_condition
+from hacheck.compile import constant_slots, lower, lower_condition, slots_of, with_constants
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System, Variable
 from hacheck.model.rewrite import walk
