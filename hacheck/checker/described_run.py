@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from hacheck.checker.step_effects import BACKGROUND, StepEffect, step_effects
+from hacheck.checker.step_effects import BACKGROUND, CUT, StepEffect, cut_words, step_effects
 from hacheck.model.choices import Made, choices_made
-from hacheck.model.ir import Action, ActionKind, Property, System, Variable
-from hacheck.model.language.operations import OUTCOME, OUTCOME_HALTING
+from hacheck.model.ir import Action, ActionKind, Property, StateVariable, System, Variable
+from hacheck.model.language.operations import DONE, OUTCOME, OUTCOME_HALTING
 from hacheck.model.render import show, spoken
 from hacheck.model.render_expression import as_written
 from hacheck.model.run_json import acting_node, subject
 from hacheck.model.runs import Run, State, Step
-from hacheck.model.types import Map, Node, Record, Type, Value
+from hacheck.model.types import Map, Node, Record, Value
 from hacheck.wording import plural
 
 
@@ -82,42 +82,85 @@ def node_of(action: Action, arguments: tuple[Value, ...]) -> str:
 
 
 def call_of(system: System, before: State, step: Step) -> str:
-    """The action with its parameters, but for the node it happens on, and what was chosen in it:
-    `accept(from Replica 2, group = 1)`."""
+    """The action with its parameters, but for the node it happens on, and what was chosen in it, each with its name:
+    `accept(from Replica 2, group: 1) chooses c: Broker 2`. A call that failed is named with its outcome."""
+    return words_of(system, step, choices_made(system, before, step))
+
+
+def words_of(system: System, step: Step, made: Sequence[Made]) -> str:
+    """As `call_of`, of choices that are known."""
     action = system.actions[step.action]
-    parts = []
     title = action.name
+    parts = arguments_of(action, step)
     for (name, kind), value in zip(action.parameters, step.arguments, strict=True):
         if name == action.peer:
-            parts.append(f"from {show(kind, value)}")
-        elif name != subject(action):
-            parts.append(argument(name, kind, value))
-        elif isinstance(kind, Node):
+            parts.insert(0, f"from {show(kind, value)}")
+        elif name == subject(action) and isinstance(kind, Node):
             title = title.removesuffix(f" {kind.name}").removesuffix(" of")
-    for made in choices_made(system, before, step):
-        if made.type not in (OUTCOME, OUTCOME_HALTING):
-            parts.append(argument(made.name, made.type, made.value))
-        elif made.value != OUTCOME.members[0]:  # that a call is answered goes without saying
-            parts.append(f"{called(made)} {made.value}")
-    return f"{title}({', '.join(parts)})" if parts else title
+    whole = f"{title}({', '.join(parts)})" if parts else title
+    if chosen := [chosen_words(one) for one in made if not is_outcome(one)]:
+        whole += f" chooses {', '.join(chosen)}"
+    failed = [f"{called(one)}: {one.value}" for one in made if is_outcome(one) and not is_answered(one)]
+    return "; ".join((whole, *failed))
+
+
+def arguments_of(action: Action, step: Step) -> list[str]:
+    """The parameters with their values, but for the node it happens on and the sender of what it takes."""
+    pairs = zip(action.parameters, step.arguments, strict=True)
+    left = (action.peer, subject(action))
+    return [f"{as_written(name)}: {show(kind, value)}" for (name, kind), value in pairs if name not in left]
+
+
+def is_outcome(made: Made) -> bool:
+    """Whether what was chosen is how a call came out."""
+    return made.type in (OUTCOME, OUTCOME_HALTING)
+
+
+def is_answered(made: Made) -> bool:
+    """Whether the outcome of a call is the one that goes without saying."""
+    return bool(made.value == OUTCOME.members[0])
+
+
+def chosen_words(made: Made) -> str:
+    """A choice with its name: `c: Broker 2`; of one in a loop also in which turn: `c: Broker 2 for s: Server 1`."""
+    words = f"{as_written(made.name)}: {show(made.type, made.value)}"
+    turns = [
+        f"{as_written(name)}: {show(made.types[name], made.locals[name])}" for name in made.loops if name in made.types
+    ]
+    return f"{words} for {', '.join(turns)}" if turns else words
 
 
 def called(made: Made) -> str:
-    """The call whose outcome was chosen: `alive at Replica 2`. Its request and its callee are the locals made last."""
-    operation = callee = "call"
+    """The call whose outcome was chosen: `alive at Replica 2`."""
+    call = call_made(made)
+    return "call" if call is None else f"{call.operation} at {call.callee}"
+
+
+class Call(Struct, frozen=True):
+    """A call within one step, in words. `arguments`: each with its name. `answer`: nothing where the caller got none,
+    or one that says no more than that it was served."""
+
+    operation: str
+    callee: str
+    arguments: tuple[tuple[str, str], ...]
+    answer: str
+
+
+def call_made(made: Made) -> Call | None:
+    """The call whose outcome was chosen. Its request and its callee are the locals made last."""
+    request: tuple[Record, Value] | None = None
+    callee = ""
     for name, value in made.locals.items():
         kind = made.types[name]
         if name.startswith("request$") and isinstance(kind, Record):
-            operation = kind.name
+            request = kind, value
         elif name.startswith("callee$"):
             callee = show(kind, value)
-    return f"{operation} at {callee}"
-
-
-def argument(name: str, kind: Type, value: Value) -> str:
-    """`group = 2`; a node needs no name before it."""
-    words = show(kind, value)
-    return words if isinstance(kind, Node) else f"{as_written(name)} = {words}"
+    if request is None or not callee:
+        return None
+    fields = tuple((name, show(kind, part)) for (name, kind), part in zip(request[0].fields, request[1], strict=True))
+    answer = "" if made.given is None or made.given[0] == DONE else show(*made.given)
+    return Call(request[0].name, callee, fields, answer)
 
 
 def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:
@@ -150,12 +193,12 @@ def _lines(system: System, state: State, mentioned: set[int]) -> list[tuple[str,
         if isinstance(kind, Map) and isinstance(kind.key, Node) and variable.name == f"clock.{kind.key.name}":
             owner, name = kind.key.name, "clock"
         else:
-            owner, name = variable.owner or "", variable.name.removeprefix(f"{variable.owner}.")
+            owner, name = variable.owner or "", spoken(variable.name).removeprefix(f"{variable.owner}.")
         if owner and isinstance(kind, Map):
             for place, item in enumerate(value):
                 fields[owner][place].append(f"{name} = {show(kind.value, item)}")
         elif not variable.name.endswith(".believed"):
-            shared.append(f"{spoken(variable.name)} = {show(kind, value)}")
+            shared.append(f"{spoken(variable.name)} = {_value_words(variable, value)}")
     for node in system.nodes:
         lines += _grouped(node, [", ".join(words) for words in fields[node.name]])
     if shared:
@@ -177,10 +220,14 @@ def read_by(system: System, run: Run, about: Property) -> list[tuple[str, str]]:
         names |= set(variables_in(about.premise))
     last = run.states[-1]
     return [
-        (spoken(variable.name.removeprefix(f"{variable.owner}.")), show(variable.type, last[index]))
+        (spoken(variable.name).removeprefix(f"{variable.owner}."), _value_words(variable, last[index]))
         for index, variable in enumerate(system.variables)
         if variable.name in names
     ]
+
+
+def _value_words(variable: StateVariable, value: Value) -> str:
+    return cut_words(variable, value) if variable.name.startswith(CUT) else show(variable.type, value)
 
 
 def variables_in(part: object) -> Iterator[str]:

@@ -16,6 +16,9 @@ from hacheck.model.runs import State
 from hacheck.model.types import Bag, Map, Option, Record, Type, Value, values
 from hacheck.model.types import Sequence as SequenceType
 
+CUT = "cut."
+"""What the names of variables begin with that say which links are cut."""
+
 HIDDEN = frozenset({"budget"})
 """Roles of variables that no story needs."""
 
@@ -63,6 +66,11 @@ def step_effects(system: System, before: State, after: State, actor: str = "") -
                 effects += _lock(variable, was, now)
             case "frame":
                 effects += _thread(variable, was, now)
+            case "status" if variable.name.startswith(CUT):
+                effects += (
+                    StepEffect("", f"the link {words} {'is cut' if cut else 'works again'}")
+                    for words, cut in links_changed(variable, was, now)
+                )
             case _:
                 pass
     over = {f"{one.owner} {one.what.split('.')[0]}" for one in effects if one.what.endswith(OVER)}
@@ -78,7 +86,46 @@ def _forgotten(effect: StepEffect, over: set[str]) -> bool:
 
 def _is_plain(variable: StateVariable) -> bool:
     """Whether a change of the variable is shown as it is: from what to what."""
-    return variable.role not in ("channel", "lock", "frame", *HIDDEN)
+    return variable.role not in ("channel", "lock", "frame", *HIDDEN) and not variable.name.startswith(CUT)
+
+
+def links_changed(variable: StateVariable, was: Value, now: Value) -> Iterator[tuple[str, bool]]:
+    """Each link that was cut or mended, and whether it is cut now. A link is cut in each direction apart; where both
+    are, that is one cut."""
+    before, after = set(cut_links(variable, was)), set(cut_links(variable, now))
+    for words in _both_ways(after - before):
+        yield words, True
+    for words in _both_ways(before - after):
+        yield words, False
+
+
+def cut_links(variable: StateVariable, value: Value) -> list[tuple[str, str]]:
+    """The links that are cut, each from a node to a node."""
+    kind = variable.type
+    if not isinstance(kind, Map) or not isinstance(kind.value, Map):
+        return []
+    return [
+        (show(kind.key, one), show(kind.value.key, other))
+        for one, row in zip(values(kind.key), value, strict=True)
+        for other, cut in zip(values(kind.value.key), row, strict=True)
+        if cut
+    ]
+
+
+def cut_words(variable: StateVariable, value: Value) -> str:
+    """The links that are cut, in words."""
+    return ", ".join(_both_ways(set(cut_links(variable, value)))) or "none"
+
+
+def _both_ways(links: set[tuple[str, str]]) -> list[str]:
+    """Links in words, both directions of one as one."""
+    said = {}
+    for one, other in sorted(links):
+        if (other, one) in links:
+            said[f"{min(one, other)} - {max(one, other)}"] = True
+        else:
+            said[f"{one} -> {other}"] = True
+    return list(said)
 
 
 def _traffic(variable: StateVariable, was: Value, now: Value, actor: str) -> Iterator[StepEffect]:
@@ -92,16 +139,25 @@ def _traffic(variable: StateVariable, was: Value, now: Value, actor: str) -> Ite
         return
     matter = part if operation and part in SENT else "message"
     receivers = kind.value
+    sent: dict[tuple[str, str], list[str]] = {}  # equal ones to several nodes are one line
     for sender, olds, news in zip(values(kind.key), was, now, strict=True):
         for receiver, old, new in zip(values(receivers.key), olds, news, strict=True):
             ends = show(kind.key, sender), show(receivers.key, receiver)
-            gone, come = _difference(receivers.value, old, new)
+            gone, come = difference(receivers.value, old, new)
             sends, takes = reversed(ends) if matter == "answer" else ends
-            for words, items, mine in ((TAKEN, gone, takes == actor), (SENT, come, sends == actor)):
+            replaced = bool(gone and come) and takes != actor
+            taken = {"message": ("", REPLACED)} if replaced and matter == "message" else TAKEN
+            for words, items, mine in ((taken, gone, takes == actor), (SENT, come, sends == actor)):
                 pattern = words[matter][0 if mine else 1]
                 for item in items:
-                    said = pattern.format(item=_named(operation, item), one=ends[0], other=ends[1])
+                    named = _named(operation, item)
+                    if mine and words is SENT and matter != "answer":
+                        sent.setdefault((pattern, named), []).append(ends[1])
+                        continue
+                    said = pattern.format(item=named, one=ends[0], other=ends[1])
                     yield StepEffect(actor if mine else "", said)
+    for (pattern, named), ends_of in sent.items():
+        yield StepEffect(actor, pattern.format(item=named, other=", ".join(ends_of)))
 
 
 SENT = {
@@ -119,12 +175,16 @@ TAKEN = {
 """What is said of something that is on a link no more: when the step happens on its receiver, and else."""
 
 
+REPLACED = "replaced by a newer one: {item} from {one} to {other}"
+"""What is said of a message that the next one replaces: only the latest is under way."""
+
+
 def _named(operation: str, item: str) -> str:
     """A request is named for its operation already; an answer is a bare value."""
     return item if not operation or item.startswith(operation) else f"{operation}: {item}"
 
 
-def _difference(kind: Type, old: Value, new: Value) -> tuple[list[str], list[str]]:
+def difference(kind: Type, old: Value, new: Value) -> tuple[list[str], list[str]]:
     """What is on a link no longer, and what is on it now, in words."""
     match kind:
         case Option(element):
@@ -177,7 +237,7 @@ def _thread(variable: StateVariable, was: Value, now: Value) -> Iterator[StepEff
             continue
         owner = show(kind.key, node)
         if not is_thread:
-            name = variable.name.removeprefix(f"{variable.owner}.")
+            name = spoken(variable.name).removeprefix(f"{variable.owner}.")
             yield StepEffect(owner, f"{REMEMBERS}{name}", show(kind.value, old), show(kind.value, new))
         elif new == IDLE:
             yield StepEffect(owner, f"{old}{OVER}")

@@ -10,19 +10,26 @@ from msgspec.structs import replace
 from hacheck.model.evaluation import Scope, domain_values, evaluate
 from hacheck.model.execution import Going, execute
 from hacheck.model.interpreter import Interpreter
-from hacheck.model.ir import Choose, ForEach, If, Statement, System
+from hacheck.model.ir import Assign, Binary, Choose, Expression, ForEach, If, Local, Statement, System
 from hacheck.model.runs import State, Step
-from hacheck.model.types import Type, Value
+from hacheck.model.types import Option, Type, Value
+from hacheck.model.typing import type_of
 
 
 class Made(Struct, frozen=True):
-    """A choice that was made: of which `Choose`, which value, and the locals there with their types."""
+    """A choice that was made: of which `Choose`, which value, and the locals there with their types.
+
+    `loops`: the variables of the `for`s around it. `given`: where it is the outcome of a call, the type and the value
+    that the caller got for an answer.
+    """
 
     name: str
     type: Type
     value: Value
     locals: Mapping[str, Value]
     types: Mapping[str, Type]
+    loops: tuple[str, ...] = ()
+    given: tuple[Type, Value] | None = None
 
 
 def choices_made(system: System, before: State, step: Step) -> tuple[Made, ...]:
@@ -43,6 +50,7 @@ class _Follower(Struct):
 
     left: list[Value]
     made: list[Made]
+    loops: tuple[str, ...] = ()
 
     def run(self, body: tuple[Statement, ...], scope: Scope) -> Scope:
         """The scope after a body."""
@@ -55,18 +63,34 @@ class _Follower(Struct):
         match statement:
             case Choose(name, domain):
                 value = self.left.pop(0)
-                self.made.append(Made(name, domain.type, value, scope.locals, scope.types))
+                self.made.append(Made(name, domain.type, value, scope.locals, scope.types, self.loops))
                 return scope.bind(name, domain.type, value)
+            case If(Binary("==", Local(name), _) as condition, (Assign(value=answer),), ()):
+                if not evaluate(condition, scope):
+                    return scope
+                self._note_answer(name, answer, scope)
+                return _outside(self.run(statement.then, scope), scope)
             case If(condition, then, otherwise):
                 return _outside(self.run(then if evaluate(condition, scope) else otherwise, scope), scope)
             case ForEach(variable, domain, body):
+                around, self.loops = self.loops, (*self.loops, variable)
                 for value in domain_values(variable, domain, scope):
                     scope = _outside(self.run(body, scope.bind(variable, domain.type, value)), scope)
+                self.loops = around
                 return scope
             case _:
                 (end,) = execute((statement,), Going(scope, ()))
                 assert isinstance(end, Going), "a step that was taken goes on"
                 return end.scope
+
+    def _note_answer(self, outcome: str, answer: Expression, scope: Scope) -> None:
+        """Where the outcome of a call that was chosen last lets its caller have the answer: what that is."""
+        for place in reversed(range(len(self.made))):
+            if self.made[place].name == outcome:
+                kind, value = type_of(answer), evaluate(answer, scope)
+                if isinstance(kind, Option) and value is not None:
+                    self.made[place] = replace(self.made[place], given=(kind.element, value))
+                return
 
 
 def _outside(inner: Scope, outer: Scope) -> Scope:

@@ -6,6 +6,7 @@ the language, and `changes` what a step did, down to the leaf.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -74,10 +75,21 @@ def _leaves(
             yield path, kind, before, after
 
 
+_KEPT = re.compile(r"(?!(?:lock|message|operation)\.)(?P<handler>\w+\.\w+)\.(?P<local>[\w ]+?)(?:_\d+)?")
+"""The name of a variable that keeps a local: node, handler, local, and a number where a handler has several."""
+
+
 def spoken(name: str) -> str:
-    """A variable's name as it is spoken of: `LockFile.holder`, not `lock.LockFile.holder`; `clock of Server`."""
+    """A variable's name as it is spoken of: `LockFile.holder`, not `lock.LockFile.holder`; `clock of Server`; `cut
+    links Server - Manager`. A local that a handler keeps has its word in the spec, without the number that sets it
+    apart from others of that word."""
     if name.startswith("clock."):
         return f"clock of {name.removeprefix('clock.')}"
+    if name.startswith("cut."):
+        return f"cut links {' - '.join(name.split('.')[1:])}"
+    if (kept := _KEPT.fullmatch(name)) is not None:
+        local = kept["local"].removesuffix(" to come")
+        return f"{kept['handler']}.{local}" + (" still to come" if local != kept["local"] else "")
     for prefix in ("lock.", "message.", "operation."):
         name = name.removeprefix(prefix)
     return name

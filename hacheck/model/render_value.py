@@ -25,7 +25,7 @@ from hacheck.model.types import (
 
 def show(kind: Type, value: Value) -> str:
     """A value in words: `election`, `Replica 3`, `none`, `{1, 2}`, `Stamp(generation: 1, iteration: 0)`,
-    `Replica 1: idle, Replica 2: busy` for a map, `[a, b]` for a sequence, `bag[a, a]` for a bag. A node is called the
+    `Replica 1: idle, Replica 2: busy` for a map, `[a, b]` for a sequence, `{a, a}` for a bag. A node is called the
     same wherever it stands.
 
     Values outside their type are shown as well, since messages about them need it. Cost: the value's size.
@@ -54,7 +54,7 @@ def show(kind: Type, value: Value) -> str:
         case Sequence(element, _):
             return "[" + ", ".join(_inner(element, item) for item in value) + "]"
         case Bag(element, _):
-            return "bag[" + ", ".join(_inner(element, item) for item in value) + "]"
+            return "{" + ", ".join(_inner(element, item) for item in value) + "}"
         case _:
             assert_never(kind)
 

@@ -17,6 +17,7 @@ from hacheck.cli.guard import ExitCode
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import System
 from hacheck.model.language import load
+from hacheck.model.render import spoken
 from hacheck.model.runs import Run, Step
 from tests.cli.command import hacheck
 from tests.cli.pair import FAILOVER, PAIR, PROPERTIES, SPLIT_BRAIN, WEDGED
@@ -215,7 +216,10 @@ action draw(s: Server) do
   for x: 1..2 do { choose again: bool where again  s.more := again }
 """,
         "draw",
-    ) == {"draw(n = 1, again = true, again = true)", "draw(n = 2, m = 3, again = true, again = true)"}
+    ) == {
+        "draw chooses n: 1, again: true for x: 1, again: true for x: 2",
+        "draw chooses n: 2, m: 3, again: true for x: 1, again: true for x: 2",
+    }
 
 
 def test_of_calls_what_is_unusual_is_told_with_whom_was_called() -> None:
@@ -231,8 +235,52 @@ action poll(s: Server) when not s.asked do
 """,
         "poll",
     )
-    assert {"poll", "poll(alive at Server 3 not done)"} <= told
-    assert "poll(alive at Server 1 not done, alive at Server 2 answer lost)" in told
+    assert {"poll", "poll; alive at Server 3: not done"} <= told
+    assert "poll; alive at Server 1: not done; alive at Server 2: answer lost" in told
+
+
+NEWS = """
+system News "What is sent to all, and what only the latest of is under way."
+node Server[3] ranked { n: 0..2 = 0 }
+message news(n: 0..2) from Server to Server latest
+message note() from Server to Server up to 2
+action publish(s: Server) when s.n < 2 do
+  s.n := s.n + 1
+  send news(s.n) to each others(s)
+  send note() to each others(s)
+on news(n) at s from p do s.n := n
+on note() at s from p do halt
+faults { cut Server - Server up to 1 }
+"""
+
+
+def test_equal_sends_are_one_line_and_what_is_replaced_is_not_gone() -> None:
+    loaded = load(NEWS, "news.ha")
+    assert loaded.specification is not None, loaded.diagnostics
+    system = loaded.specification.instantiate({}).system
+    assert system is not None
+    views = step_views(system, run_of(system, ("publish", 1), ("publish", 1), ("cut Server - Server", 1)))
+    first, second, cut = ([effect.what for effect in view.changes] for view in views)
+    assert "sends news(n: 1) to Server 2, Server 3" in first
+    assert "sends note to Server 2, Server 3" in first
+    assert "replaced by a newer one: news(n: 1) from Server 1 to Server 2" in second
+    assert not any("gone" in what for what in (*first, *second))
+    assert cut == ["the link Server 1 - Server 2 is cut"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("lock.Disk.holder", "Disk.holder"),
+        ("cut.Server.Manager", "cut links Server - Manager"),
+        ("Replica.merge.m to come_2", "Replica.merge.m still to come"),
+        ("Replica.merge.m_2", "Replica.merge.m"),
+        ("Replica.field_2", "Replica.field_2"),
+        ("message.note", "note"),
+    ],
+)
+def test_names_of_the_model_are_words_of_the_spec(name: str, words: str) -> None:
+    assert spoken(name) == words
 
 
 def test_a_call_is_made_taken_answered_and_heard_of(beat: System) -> None:

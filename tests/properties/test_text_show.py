@@ -57,7 +57,7 @@ N = Local("n", REPLICA)
             "false: (false: true, true: false), true: (false: true, true: true)",
         ),
         (Sequence(REPLICA, 3), (2, 1), "[Replica 2, Replica 1]"),
-        (Bag(MODE, 3), ("inactive", "inactive"), "bag[inactive, inactive]"),
+        (Bag(MODE, 3), ("inactive", "inactive"), "{inactive, inactive}"),
     ],
 )
 def test_value_in_words(kind: Type, value: Value, text: str) -> None:

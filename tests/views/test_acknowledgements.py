@@ -15,6 +15,7 @@ from hacheck.cli.pictures.glyphs import ASCII
 from hacheck.cli.pictures.run_formats import mermaid, plantuml, shiviz
 from hacheck.cli.pictures.run_picture import picture_lines
 from hacheck.cli.pictures.run_svg import svg
+from hacheck.cli.pictures.step_captions import StepCaptions
 from hacheck.cli.sources import load_specification
 from hacheck.model.ir import System
 from hacheck.model.language import load
@@ -124,10 +125,12 @@ def test_items_of_a_run_are_those_of_its_last_state(readers: list[ViewReader]) -
 
 def test_pictures_have_a_lane_of_the_clients_and_captions_say_what(readers: list[ViewReader]) -> None:
     for reader in readers:
-        lines = [line.plain for line in picture_lines(reader, 100, ASCII)]
+        lines = [line.plain for line in picture_lines(reader, 200, ASCII)]
         assert ("clients" in lines[0]) == reader.acknowledges
-        text = "\n".join(lines)
-        assert ("items to clients: " in text) == reader.acknowledges
+        captions = StepCaptions(reader, short=False)
+        for step in range(1, reader.last + 1):
+            items = [one["item"] for one in reader.effects(step, "acknowledged") if one["what"] == "items"]
+            assert all(f"items to clients: {item}" in captions.caption(step)[1] for item in items)
         assert ("clients" in svg(reader)) == reader.acknowledges
         for form in (mermaid, plantuml):
             assert ("participant clients" in form(reader) or '"clients"' in form(reader)) == reader.acknowledges

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hacheck.checker.explicit.portable.random_walks import simulate
@@ -59,10 +61,19 @@ def test_every_step_has_its_row_and_fault_its_words(readers: list[ViewReader]) -
     for reader in readers:
         lines = [line.plain for line in picture_lines(reader, 80, ASCII)]
         numbered = [line for line in lines if line[:4].strip().isdigit()]
-        assert [int(line[:4]) for line in numbered] == list(range(reader.last + 1))
+        rows = {int(line[:4]): line for line in numbered}
+        folded = {
+            step: int(found[1])
+            for step, line in rows.items()
+            if (found := re.search(r" to (\d+): nothing changes", line))
+        }
+        covered = [number for step in rows for number in range(step, folded.get(step, step) + 1)]
+        assert covered == list(range(reader.last + 1))
+        for step, last in folded.items():
+            assert not any(reader.steps[number - 1]["delta"] for number in range(step, last + 1))
         for step in range(1, reader.last + 1):
             if reader.effects(step, "crash"):
-                assert "CRASHES" in numbered[step]
+                assert "CRASHES" in rows[step]
 
 
 def test_story_names_only_steps_that_exist_and_in_words(readers: list[ViewReader]) -> None:
@@ -109,3 +120,54 @@ def test_fact_says_a_node_once() -> None:
             assert [fact for fact in part.facts if fact.startswith("lead none")]
             return
     pytest.fail("no run breaks it")
+
+
+CALLS = """system Calls "x"
+node Server[2] ranked { has: set of 1..2 = {} asked: bool = false }
+operation store(m: 1..2, by: Server) from Server to Server returns bool
+  atomic when true
+operation ping() from Server to Server
+  atomic when true
+serve store(m, by) at s from p do
+  s.has := s.has with m
+  answer m == 1
+serve ping() at s from p do s.asked := true
+action copy(s: Server) when s == Server(1) and s.has == {} do
+  for m: 1..2 do {
+    choose t in others(s)
+    call store(m, s) at t as done
+    if done == none then s.asked := true
+  }
+action greet(s: Server) when not s.asked do
+  s.asked := true
+  call ping() at each others(s)
+faults { crash Server up to 1, cut Server - Server up to 1 }
+invariant kept "nothing is stored": no s: Server where s.has == {1, 2}
+"""
+
+
+def test_calls_within_a_step_say_callee_arguments_and_answer() -> None:
+    specification = load(CALLS, "calls.ha").specification
+    assert specification is not None
+    system = specification.instantiate({}).system
+    assert system is not None
+    answers, outcomes = set(), set()
+    for seed in range(40):
+        run = simulate(system, seed, 6)
+        assert run is not None
+        reader = ViewReader(Views(system, {}).view(run, None).to_json())
+        for step in range(1, reader.last + 1):
+            for call in reader.effects(step, "call"):
+                outcomes.add(call["outcome"])
+                if call["op"] == "ping":
+                    assert (call["arguments"], call["answer"]) == ([], "")
+                    continue
+                (_, item), (_, by) = call["arguments"]
+                assert by == call["from"] == "Server 1"
+                assert call["to"] == "Server 2"
+                assert (call["answer"] != "") == (call["outcome"] == "answered")
+                answers.add((item, call["answer"]))
+            if reader.steps[step - 1]["action"] == "copy":
+                assert reader.steps[step - 1]["choices"] == ["t: Server 2 for m: 1", "t: Server 2 for m: 2"]
+    assert {("1", "true"), ("2", "false"), ("1", "")} <= answers
+    assert {"answered", "not done", "answer lost"} >= outcomes > {"answered"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
-from hacheck.checker.described_run import call_of
+from hacheck.checker.described_run import words_of
 from hacheck.checker.run_view.state_slots import Slot
 from hacheck.checker.run_view.step_events import Event
+from hacheck.model.choices import Made
 from hacheck.model.ir import System
-from hacheck.model.runs import State, Step
+from hacheck.model.runs import Step
 
 FIELDS_MAX = 3
 """So many fields that changed are named."""
@@ -21,8 +22,8 @@ Change = tuple[Slot, str, str]
 
 def caption(
     system: System,
-    before: State,
     step: Step,
+    made: Sequence[Made],
     actor: str,
     events: list[Event],
     changes: list[Change],
@@ -34,7 +35,7 @@ def caption(
     links = [f"link {event['a']} - {event['b']}" for event in events if event["t"] in ("cut", "heal")]
     if links:
         said.append(", ".join(links) + (" is cut" if any(event["t"] == "cut" for event in events) else " works again"))
-    head = "" if said and action.kind in ("fault", "repair") else call_of(system, before, step)
+    head = "" if said and action.kind in ("fault", "repair") else words_of(system, step, made)
     said += list(_traffic(events))
     if action.kind not in ("fault", "repair") or not said:
         said += _fields(changes, actor, read, alone=not said)
@@ -55,8 +56,10 @@ def _traffic(events: list[Event]) -> Iterable[str]:
             case "lock":
                 held = event["after"] != "none"
                 yield f"{event['lock']}: held by {event['after']}" if held else f"{event['lock']}: no longer held"
-            case "call" if event["outcome"] != "answered":
-                yield f"{event['op']} at {event['to']}: {event['outcome']}"
+            case "call":
+                given = ", ".join(value for _, value in event["arguments"])
+                came = event["answer"] if event["outcome"] == "answered" else event["outcome"]
+                yield f"calls {event['op']}({given}) at {event['to']}" + (f": {came}" if came else "")
     for item, receivers in sent.items():
         yield f"sends {item} to {', '.join(dict.fromkeys(receivers))}"
 

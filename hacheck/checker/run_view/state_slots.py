@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from hacheck.checker.step_effects import CUT
 from hacheck.model.ir import StateVariable, System
 from hacheck.model.render import show, spoken
 from hacheck.model.runs import State
@@ -73,6 +74,8 @@ def _slots(variable: StateVariable) -> Iterator[Slot]:
     for path, _, _ in _leaves(variable, variable.initial):
         owner, name, rest = "", spoken(variable.name), path
         if variable.owner is not None and path:
-            owner, name, rest = path[0], variable.name.removeprefix(f"{variable.owner}."), path[1:]
+            owner, name, rest = path[0], spoken(variable.name).removeprefix(f"{variable.owner}."), path[1:]
+        if variable.name.startswith(CUT) and len(rest) == 2:
+            name, rest = f"cut {rest[0]} -> {rest[1]}", ()
         name += "".join(f"[{key}]" for key in rest)
         yield Slot(owner, name, variable.name, variable.role, variable.mode, variable.durable, variable.ghost)

@@ -1,38 +1,53 @@
 """What happened in a step, as data that a picture can be drawn from: messages, calls, locks, faults, links.
 
-An event is an object with its kind under `t`: `send`, `take` and `lost` (`name`, `item`, `from`, `to`), `cleared` (lost
-because an end crashed), `call` (`op`, `from`, `to`, `outcome`, `answer`), `direct` (`from`, `to`: a field of another
-node is written), `crash`, `restart`, `pause`, `resume` (`node`), `cut` and `heal` (`a`, `b`), `lock` (`lock`, `before`,
-`after`), `believe` (`lock`, `node`, `value`) and `acknowledged` (`what`, `item`: clients have been promised it).
+An event is an object with its kind under `t`:
+
+| kind | what it has |
+|---|---|
+| `send`, `take`, `lost` | `name`, `item`, `from`, `to` |
+| `cleared`, `replaced` | the same: lost because an end crashed; by a newer one, where only the latest is under way |
+| `call` | `op`, `from`, `to`, `outcome`, `arguments`, `answer` |
+| `direct` | `from`, `to`: a field of another node is written |
+| `crash`, `restart`, `pause`, `resume`, `halt` | `node`; of a crash also `wiped`: its disk is lost, too |
+| `cut`, `heal` | `a`, `b` |
+| `lock` | `lock`, `before`, `after` |
+| `believe` | `lock`, `node`, `value` |
+| `acknowledged` | `what`, `item`: clients have been promised it |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from hacheck.checker.described_run import called
+from hacheck.checker.described_run import call_made, is_outcome
 from hacheck.checker.run_view.acknowledgements import acknowledged
-from hacheck.checker.step_effects import _difference
-from hacheck.model.choices import choices_made
+from hacheck.checker.step_effects import difference
+from hacheck.model.choices import Made
 from hacheck.model.ir import StateVariable, System
-from hacheck.model.language.operations import OUTCOME, OUTCOME_HALTING
 from hacheck.model.render import show, spoken
 from hacheck.model.runs import State, Step
 from hacheck.model.types import Map, Value, values
 
 Event: TypeAlias = dict[str, Any]
 
-NODE_FAULTS = ("crash", "restart", "pause", "resume", "halt")
+NODE_FAULTS = ("restart", "pause", "resume", "halt")
+CRASHES = ("crash", "wipe", "blackout")
+"""Faults that stop nodes: one, one with its disk, all of a kind."""
 
 
-def events_of(system: System, before: State, step: Step, actor: str) -> list[Event]:
-    """The events of a step. Cost: that of the step."""
+def events_of(system: System, before: State, step: Step, actor: str, made: Sequence[Made]) -> list[Event]:
+    """The events of a step. `made`: what was chosen in it. Cost: that of the step."""
     action = system.actions[step.action]
     found: list[Event] = []
-    if action.kind in ("fault", "repair") and actor and (verb := action.name.split()[0]) in NODE_FAULTS:
+    verb = action.name.split()[0] if action.kind in ("fault", "repair") else ""
+    if verb in CRASHES:
+        found += [
+            {"t": "crash", "node": node, "wiped": verb == "wipe"} for node in _stopped(system, before, step.state)
+        ]
+    elif verb in NODE_FAULTS and actor:
         found.append({"t": verb, "node": actor})
-    found += _calls(system, before, step, actor)
+    found += _calls(made, actor)
     crashes = any(event["t"] == "crash" for event in found)
     for variable, was, now in zip(system.variables, before, step.state, strict=True):
         if was == now:
@@ -50,14 +65,23 @@ def events_of(system: System, before: State, step: Step, actor: str) -> list[Eve
     return _distinct(found)
 
 
-def _calls(system: System, before: State, step: Step, actor: str) -> Iterator[Event]:
-    for made in choices_made(system, before, step):
-        if made.type not in (OUTCOME, OUTCOME_HALTING):
-            continue
-        operation, _, callee = called(made).partition(" at ")
-        outcome = "answered" if made.value == OUTCOME.members[0] else str(made.value)
-        if callee and callee not in ("call", actor):
-            yield {"t": "call", "op": operation, "from": actor, "to": callee, "outcome": outcome}
+def _stopped(system: System, before: State, after: State) -> Iterator[str]:
+    """The nodes that were up and are not."""
+    for variable, was, now in zip(system.variables, before, after, strict=True):
+        kind = variable.type
+        if was != now and variable.name == f"{variable.owner}.up" and isinstance(kind, Map):
+            pairs = zip(values(kind.key), was, now, strict=True)
+            yield from (show(kind.key, node) for node, old, new in pairs if old and not new)
+
+
+def _calls(made: Sequence[Made], actor: str) -> Iterator[Event]:
+    for one in made:
+        call = call_made(one) if is_outcome(one) else None
+        if call is not None and call.callee != actor:
+            yield {
+                "t": "call", "op": call.operation, "from": actor, "to": call.callee, "outcome": str(one.value),
+                "arguments": [list(pair) for pair in call.arguments], "answer": call.answer,
+            }  # fmt: skip
 
 
 def _messages(variable: StateVariable, was: Value, now: Value, actor: str, crashes: bool) -> Iterator[Event]:
@@ -72,8 +96,8 @@ def _messages(variable: StateVariable, was: Value, now: Value, actor: str, crash
                 continue
             ends = show(kind.key, sender), show(kind.value.key, receiver)
             source, target = reversed(ends) if answers else ends
-            gone, come = _difference(kind.value.value, old, new)
-            how = "cleared" if crashes else "take" if target == actor else "lost"
+            gone, come = difference(kind.value.value, old, new)
+            how = "cleared" if crashes else "take" if target == actor else "replaced" if gone and come else "lost"
             for words, items in ((how, gone), ("send", come)):
                 for item in items:
                     yield {"t": words, "name": name, "item": item, "from": source, "to": target}

@@ -64,8 +64,13 @@ def _faults(reader: ViewReader) -> Iterator[Sentence]:
 
 def fault_words(reader: ViewReader, step: int) -> str:
     """What failed, without the number of the step."""
-    for effect in reader.effects(step, "crash", "pause"):
-        return f"{effect['node']} {'crashes' if effect['t'] == 'crash' else 'is paused'}"
+    crashed = reader.effects(step, "crash")
+    if len(crashed) > 1:
+        return f"{', '.join(one['node'] for one in crashed)} crash at once"
+    for effect in crashed:
+        return f"{effect['node']} {'crashes and loses its disk' if effect['wiped'] else 'crashes'}"
+    for effect in reader.effects(step, "pause"):
+        return f"{effect['node']} is paused"
     cuts = reader.effects(step, "cut")
     if cuts:
         links = ", ".join(f"{effect['a']} - {effect['b']}" for effect in cuts)
@@ -126,11 +131,23 @@ def _belief(reader: ViewReader, belief: Belief) -> Sentence:
         if any(one["to"] == about and one["outcome"] == "answered" for one in reader.effects(step, "call"))
     ]
     if answered:
-        text += f"{about} answered {holder}'s calls all the same (step{_s(answered)} {_listed(answered)}), and "
+        text += f"{about} answered {holder}'s calls all the same (step{_s(answered)} {_listed(answered)}"
+        text += f"{_refusals(reader, answered, about)}), and "
         text += f"{holder}'s `{belief.variable}` still names it."
     else:
         text += f"{holder}'s `{belief.variable}` still names it when it acts at step{_s(acted)} {_listed(acted)}."
     return Sentence("belief", text, _steps(belief.born, wrong, changed, *(answered or acted)))
+
+
+def _refusals(reader: ViewReader, steps: Sequence[int], about: str) -> str:
+    """The calls among those that a node answered with no, each with its step."""
+    said = [
+        f"false to `{call['op']}` at step {step}"
+        for step in steps
+        for call in reader.effects(step, "call")
+        if call["to"] == about and call["answer"] == "false"
+    ]
+    return f"; it said {', '.join(said)}" if said else ""
 
 
 def _since(step: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import asdict
 
-from hacheck.checker.described_run import description_of, variables_in
+from hacheck.checker.described_run import arguments_of, chosen_words, description_of, is_outcome, variables_in
 from hacheck.checker.run_view.beliefs import wrong_beliefs
 from hacheck.checker.run_view.broken_part import broken_parts
 from hacheck.checker.run_view.captions import caption
@@ -18,6 +18,7 @@ from hacheck.checker.run_view.state_slots import StateSlots
 from hacheck.checker.run_view.step_events import events_of
 from hacheck.checker.run_view.story import story
 from hacheck.checker.run_view.view_reader import ViewReader, note_send_steps
+from hacheck.model.choices import choices_made
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import Property, System
@@ -138,13 +139,16 @@ class View:
                 actor = show(kind, value)
         old, new = views.slots.words(before), views.slots.words(step.state)
         changed = [place for place in range(len(old)) if old[place] != new[place]]
-        events = events_of(views.system, before, step, actor)
+        chosen = choices_made(views.system, before, step)
+        events = events_of(views.system, before, step, actor, chosen)
         changes = [(views.slots.slots[place], old[place], new[place]) for place in changed]
         made: dict[str, Json] = {
             "action": action.name,
             "kind": action.kind,
             "actor": actor or None,
-            "caption": caption(views.system, before, step, actor, events, changes, self.read),
+            "arguments": arguments_of(action, step),
+            "choices": [chosen_words(one) for one in chosen if not is_outcome(one)],
+            "caption": caption(views.system, step, chosen, actor, events, changes, self.read),
             "delta": [[place, self.intern(new[place])] for place in changed],
             "effects": events,
         }

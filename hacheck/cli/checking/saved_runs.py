@@ -53,6 +53,7 @@ def simulate_spec(
     to_stderr = place is not None and place.path is None
     console = (error_console if to_stderr else output_console)(no_color=no_color)
     console.print(f"{specification.name}, seed {seed}: {run_title(system, run)}", markup=False)
+    console.print(settings_line(system, specification), markup=False, style="dim")
     console.print()
     console.print(shown_run(console, system, run, None, places=specification.place_of))
     if len(run.steps) < steps and run.error is None:

@@ -58,8 +58,11 @@ class Spacetime:
         """The diagram of some steps (all by default), with a legend. No line is longer than the width."""
         end = self.reader.last if last is None else last
         made = self._head(first)
-        for step in range(first, end + 1):
-            made += self._step(step)
+        step = first
+        while step <= end:
+            quiet = self._quiet_until(step, end)
+            made += self._step(step) if quiet <= step else self._quiet(step, quiet)
+            step = max(step, quiet) + 1
         if end == self.reader.last:
             made += self._breaks(broken)
             made += self._under_way()
@@ -157,6 +160,31 @@ class Spacetime:
         return holder if len(holder) <= room - 1 else self.captions.name(holder)
 
     # ---- steps ----
+
+    def _quiet_until(self, step: int, end: int) -> int:
+        """The last of the steps from `step` on that change nothing; those of a loop, and a last one, stand alone."""
+        stop = min(end, self.reader.last - 1 if self.reader.loop is None else self.reader.loop)
+        last = step - 1
+        while last < stop and self._is_quiet(last + 1):
+            last += 1
+        return last
+
+    def _is_quiet(self, step: int) -> bool:
+        made = self.reader.steps[step - 1]
+        return not made["delta"] and made["kind"] not in ("fault", "repair")
+
+    def _quiet(self, first: int, last: int) -> list[Text]:
+        """Several steps that change nothing, as one."""
+        names: dict[str, int] = {}
+        for step in range(first, last + 1):
+            name = self.reader.steps[step - 1]["action"]
+            names[name] = names.get(name, 0) + 1
+        said = ", ".join(name if count == 1 else f"{name} {count} times" for name, count in names.items())
+        words = textwrap.wrap(f"to {last}: nothing changes ({said})", self.layout.caption_width)
+        return [
+            self._line("" if place else f"{first:3d}", self._axis(first), Text(line, "dim"))
+            for place, line in enumerate(words)
+        ]
 
     def _step(self, step: int) -> list[Text]:
         fault = self.reader.is_fault(step)

@@ -8,6 +8,9 @@ from hacheck.checker.run_view.captions import acknowledgements
 from hacheck.checker.run_view.story import fault_words
 from hacheck.checker.run_view.view_reader import FieldChange, ViewReader
 
+FAILED = {"not done": "no answer, and not done", "answer lost": "no answer, but done"}
+"""What became of a call whose caller cannot know that."""
+
 FIELDS_MAX = 3
 """So many fields that changed are named."""
 
@@ -53,19 +56,17 @@ class StepCaptions:
         return self._head(step), "; ".join(said)
 
     def _head(self, step: int) -> str:
-        """The action and what was chosen in it; who sent what it takes is said behind it."""
-        head = str(self.reader.steps[step - 1]["caption"][0] or self.reader.steps[step - 1]["action"])
-        name, bracket, inside = head.partition("(")
-        if not bracket:
-            return name
-        parts = [part for part in re.split(r", (?![^({]*[)}])", inside.removesuffix(")")) if part]
-        outcomes = {call["outcome"] for call in self.reader.effects(step, "call")}
-        kept = [part for part in parts if not part.startswith("from ") and not part.endswith(tuple(outcomes or {"\0"}))]
-        return self.words(f"{name}({', '.join(kept)})") if kept else name
+        """The action with its parameters and what was chosen in it; who sent what it takes is said behind it."""
+        made = self.reader.steps[step - 1]
+        head = str(made["caption"][0] or made["action"])
+        name = re.split(r"[(;]| chooses ", head, maxsplit=1)[0]
+        given = f"({', '.join(made['arguments'])})" if made["arguments"] else ""
+        chosen = f" chooses {', '.join(made['choices'])}" if made["choices"] else ""
+        return self.words(f"{name}{given}{chosen}")
 
     def _fault(self, step: int) -> str:
         words = fault_words(self.reader, step)
-        words = re.sub(r"\bcrashes$", "CRASHES", re.sub(r"\b(is|are) cut$", r"\1 CUT", words))
+        words = re.sub(r"\bcrash(es)?\b", lambda found: found[0].upper(), re.sub(r"\b(is|are) cut$", r"\1 CUT", words))
         words = re.sub(r"\bis lost\b", "is LOST", words)
         if self.reader.effects(step, "pause"):
             words += ": it does nothing, and does not know"
@@ -100,22 +101,28 @@ class StepCaptions:
         for effect in self.reader.effects(step, "take"):
             late = f" (sent at {effect['sent']})" if effect.get("sent") and step - effect["sent"] > 1 else ""
             said.append(f"takes {_message(effect['name'])} of {self.words(effect['from'])}{late}")
-        replaced = {(one["name"], one["from"], one["to"]) for one in self.reader.effects(step, "send")}
-        for effect in self.reader.effects(step, "lost", "cleared"):
+        for effect in self.reader.effects(step, "lost", "cleared", "replaced"):
             link = f"{self.words(effect['from'])} -> {self.words(effect['to'])}"
-            how = "is replaced" if (effect["name"], effect["from"], effect["to"]) in replaced else "is lost"
+            how = "is replaced" if effect["t"] == "replaced" else "is lost"
             said.append(f"{_message(effect['name'])} {link} {how}")
         return said
 
     def _calls(self, step: int) -> list[str]:
-        """What was called: where nobody answered that; where all did, once for each operation."""
-        failed: dict[str, list[str]] = {}
-        asked: dict[str, list[str]] = {}
+        """What was called, with what, and what came of it; equal calls of several nodes once."""
+        grouped: dict[str, dict[str, list[str]]] = {}
         for call in self.reader.effects(step, "call"):
-            where = asked if call["outcome"] == "answered" else failed
-            where.setdefault(call["op"], []).append(self.words(call["to"]))
-        said = [f"{name}: no answer from {', '.join(dict.fromkeys(nodes))}" for name, nodes in failed.items()]
-        return said + [f"calls {name} at {', '.join(dict.fromkeys(nodes))}" for name, nodes in asked.items()]
+            given = self.words(", ".join(value for _, value in call["arguments"]))
+            came = call["answer"] if call["outcome"] == "answered" else FAILED.get(call["outcome"], call["outcome"])
+            nodes = grouped.setdefault(f"{call['op']}({given})" if given else call["op"], {})
+            nodes.setdefault(self.words(came), []).append(self.words(call["to"]))
+        said = []
+        for what, answers in grouped.items():
+            at = [
+                f"at {', '.join(dict.fromkeys(nodes))}" + (f": {came}" if came else "")
+                for came, nodes in answers.items()
+            ]
+            said.append(f"calls {what} {', '.join(at)}")
+        return said
 
     # ---- fields ----
 

@@ -190,7 +190,7 @@ class Picture {
         else parts.push(this.message({ ...arrow, sent: sent.get(keyOfMessage(arrow.effect))?.[0]?.row }, from, to, row));
       }
       for (const effect of step.effects)
-        if (effect.t === "take" || effect.t === "lost" || effect.t === "cleared")
+        if (effect.t === "take" || effect.t === "lost" || effect.t === "cleared" || effect.t === "replaced")
           sent.get(keyOfMessage(effect))?.shift();
     });
     for (const { from, to, row } of [...sent.values()].flat()) {
