@@ -1,6 +1,7 @@
 """Carries counterexamples out on real products and writes the table of `docs/truth.md`.
 
     python bench/truth.py --repeat 20 --recordings DIR
+    python bench/truth.py --repeat 3 --product artemis-replication --check paused
 
 Each row is one run of a check, carried out so many times: what came of it, how often, and where it was recorded. A
 product that is not installed leaves its rows as they are in the page.
@@ -41,7 +42,38 @@ ICESTORM = (
     ("default", "acknowledged_survives"),
     ("cut", "acknowledged_survives"),
 )
-RUNS = [("icestorm", "icestorm", check, claim) for check, claims in ICESTORM for claim in claims.split()]
+REPLICATION = (
+    ("hardened_two_backups", "p1_one_serving"),
+    ("outage_in_failback", "p3_no_incomplete_copy_serves"),
+    ("both_down", "p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves"),
+    ("paused", "p1_one_serving p2_acked_survives healthy_goes_on"),
+    ("one_pair", "p1_one_serving p2_acked_survives split_brain_ends"),
+    ("one_pair_slow_replica", "p1_one_serving"),
+    ("slow_replica_two_backups", "p2_acked_survives p4_no_stale_copy_serves in_sync_is_so"),
+    ("trusts_topology_two_backups", "p1_one_serving"),
+    ("default", "p1_one_serving p2_acked_survives p4_no_stale_copy_serves"),
+    ("no_look", "p1_one_serving p4_no_stale_copy_serves"),
+    ("small_quorum", "p1_one_serving"),
+    ("spare", "returned_gets_its_place"),
+    ("promoted", "p4_no_stale_copy_serves"),
+)
+SCALE_DOWN = (
+    ("crash_with_another_target", "one_place p6_exactly_once"),
+    ("crash", "one_place p6_exactly_once"),
+    ("default", "order_kept"),
+    ("backups_and_a_stop", "p6_exactly_once"),
+)
+CHECKS = {
+    ("icestorm", "icestorm"): ICESTORM,
+    ("artemis-replication", "artemis_replication"): REPLICATION,
+    ("artemis-scale-down", "artemis_scale_down"): SCALE_DOWN,
+}
+RUNS = [
+    (product, spec, check, claim)
+    for (product, spec), checks in CHECKS.items()
+    for check, claims in checks
+    for claim in claims.split()
+]
 """Product, spec, check and property of each row."""
 
 
@@ -50,10 +82,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=20, help="how often each run is carried out")
     parser.add_argument("--recordings", type=Path, help="the folder for recordings; by default a temporary one")
+    parser.add_argument("--product", choices=[product for product, _ in CHECKS], help="the rows of this product only")
+    parser.add_argument("--check", help="the rows of this check only")
     options = parser.parse_args()
     folder = options.recordings or Path(tempfile.mkdtemp(prefix="truth-"))
     folder.mkdir(parents=True, exist_ok=True)
     for product, spec, check, claim in RUNS:
+        if options.product not in (None, product) or options.check not in (None, check):
+            continue
         found = carried_out(product, spec, check, claim, options.repeat, folder)
         if found is None:
             continue
@@ -87,7 +123,7 @@ def row(product: str, check: str, claim: str, runs: list[Any]) -> str:
 
 def shortened(reason: str) -> str:
     """A reason on one line of a table, without names that differ from time to time."""
-    text = re.sub(r"\b\d:[0-9A-F-]{36}", "…", " ".join(reason.split())).replace("|", "/")
+    text = re.sub(r"(\b\d:)?\b[0-9A-Fa-f]{8}-[0-9A-Fa-f-]{27}", "…", " ".join(reason.split())).replace("|", "/")
     return text if len(text) <= WHY_MAX else f"{text[:WHY_MAX]}…"
 
 

@@ -15,6 +15,8 @@ _PACKAGE = "hacheck.replay"
 
 PLACES: Mapping[str, tuple[str, str]] = {
     "icestorm": (f"{_PACKAGE}.icestorm.plugin", "IceStorm"),
+    "artemis-replication": (f"{_PACKAGE}.artemis.replication", "ArtemisReplication"),
+    "artemis-scale-down": (f"{_PACKAGE}.artemis.scale_down", "ArtemisScaleDown"),
     "reference": (f"{_PACKAGE}.reference.plugin", "Reference"),
 }
 """In which module each plug-in is, and its class."""

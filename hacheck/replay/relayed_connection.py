@@ -12,6 +12,7 @@ import socket
 import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from operator import itemgetter
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
@@ -36,7 +37,11 @@ class Heard(Struct, frozen=True):
 
 
 class WireReader(Protocol):
-    """Reads the messages of one connection; made anew for each, so it may remember requests for their replies."""
+    """Reads the messages of one connection; made anew for each, so it may remember requests for their replies.
+
+    A reader may have a set `keeps_order` of operations besides: what comes behind such a message on the same connection
+    waits while it is held, where a product relies on the order of one connection.
+    """
 
     greetings: int
     """So many messages a server sends on a new connection before it is asked for anything."""
@@ -68,6 +73,8 @@ class RelayedConnection:
         self._loop = asyncio.get_running_loop()
         self._requests: dict[int, Message] = {}  # held, by number
         self._replies: dict[int, Message] = {}
+        self._keeps_order: frozenset[str] = getattr(wire, "keeps_order", frozenset())
+        self._behind: list[tuple[int, dict[int, Message], Callable[[], None]]] = []  # what waits behind such messages
         self._number = 0
         self._severed = False
         self._anew = False  # a request is being sent on a new connection
@@ -182,22 +189,40 @@ class RelayedConnection:
             self.client.close()
 
     def _take(self, raw: bytes, heard: Heard | None, held: dict[int, Message], send: Callable[[bytes], None]) -> None:
-        if heard is None:
-            send(raw)
-            return
         self._number += 1
         number = self._number
+        if heard is None:
+            self._in_order(number, held, lambda: send(raw))
+            return
 
         def carry(goes: bool) -> None:
+            was_held = held.pop(number, None) is not None
             if goes:
-                send(raw)
-            held.pop(number, None)
+                self._in_order(number, held, lambda: send(raw))
+            if was_held:
+                self._let_go(held)
 
         ends = (self.source, self.target) if heard.kind == "request" else (self.target, self.source)
         deliver = lambda goes: self._soon(lambda: carry(goes))  # noqa: E731
         message = Message(*ends, heard.kind, heard.operation, heard.number, heard.detail, deliver)
         if self.traffic.came(message):
             held[number] = message
+
+    def _in_order(self, number: int, held: dict[int, Message], send: Callable[[], None]) -> None:
+        """Sends now, or when nothing that keeps its place is held before it."""
+        if self._keeps_order and any(
+            before < number and one.operation in self._keeps_order for before, one in held.items()
+        ):
+            self._behind.append((number, held, send))
+        else:
+            send()
+
+    def _let_go(self, held: dict[int, Message]) -> None:
+        """Sends what waited behind a message that has gone."""
+        due = sorted((one for one in self._behind if one[1] is held), key=itemgetter(0))
+        self._behind = [one for one in self._behind if one[1] is not held]
+        for number, _, send in due:
+            self._in_order(number, held, send)
 
     def _send_reply(self, raw: bytes) -> None:
         if not self.client.is_closing():

@@ -10,18 +10,24 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from hacheck.replay.relayed_connection import HOST, RelayedConnection, WireReader
 from hacheck.replay.traffic import CLIENT, Traffic
 
 CLOSE_SECONDS_MAX = 5.0
+FOLLOW_SECONDS = 0.03
+TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+"""Some programs, as those in Java, have their IPv4 connections in the table of IPv6."""
+
+LISTENS = "0A"
 
 
 class TcpProxies:
     """All proxies of one replay, in a thread of their own. `ports`: of each process, the port that others know and its
-    own. `process_ids`: which process is which member now."""
+    own. `process_ids`: which process is which member now. `follow`: a proxy listens only while its process does, for
+    products that take a connection which is made and then reset for one that was there."""
 
     def __init__(
         self,
@@ -29,9 +35,14 @@ class TcpProxies:
         ports: Mapping[int, tuple[int, int]],
         process_ids: Callable[[], Mapping[int, int]],
         reader: Callable[[], WireReader],
+        *,
+        follow: bool = False,
     ) -> None:
         """Errors: `OSError`, for a port that is taken."""
         self._traffic, self._ports, self._process_ids, self._reader = traffic, ports, process_ids, reader
+        self._follow = follow
+        self._servers: dict[int, asyncio.Server] = {}
+        self._shut: set[int] = set()  # before their processes end
         self._connections: dict[asyncio.Task[None], RelayedConnection | None] = {}
         self._loop = asyncio.new_event_loop()
         self._failed: OSError | None = None
@@ -43,6 +54,15 @@ class TcpProxies:
             raise self._failed
         traffic.breakers.append(self._break)
 
+    def shut(self, member: int) -> None:
+        """A process is about to end: its proxy listens no more, until another process does. For `follow` only."""
+
+        async def shut() -> None:
+            self._shut.add(member)
+            self._unlisten(member)
+
+        asyncio.run_coroutine_threadsafe(shut(), self._loop).result(CLOSE_SECONDS_MAX)
+
     def close(self) -> None:
         """Breaks all connections and ends the thread."""
         if self._loop.is_running():
@@ -51,19 +71,40 @@ class TcpProxies:
 
     def _run(self, started: threading.Event) -> None:
         asyncio.set_event_loop(self._loop)
-        servers: list[asyncio.Server] = []
         try:
-            for member, (known, _) in self._ports.items():
-                serving = asyncio.start_server(self._accepting(member), HOST, known)
-                servers.append(self._loop.run_until_complete(serving))
+            for member in self._ports if not self._follow else ():
+                self._loop.run_until_complete(self._listen(member))
+            following = self._loop.create_task(self._following()) if self._follow else None
             self._loop.call_soon(started.set)
             self._loop.run_forever()
+            if following is not None:
+                following.cancel()
         except OSError as error:
             self._failed = error
             started.set()
         finally:
-            self._loop.run_until_complete(self._end(servers))
+            self._loop.run_until_complete(self._end(list(self._servers.values())))
             self._loop.close()
+
+    async def _listen(self, member: int) -> None:
+        self._servers[member] = await asyncio.start_server(self._accepting(member), HOST, self._ports[member][0])
+
+    def _unlisten(self, member: int) -> None:
+        server = self._servers.pop(member, None)
+        if server is not None:
+            server.close()
+
+    async def _following(self) -> None:
+        """Has proxies listen while their processes do."""
+        while True:
+            there = listening()
+            for member, (_, own) in self._ports.items():
+                if own not in there:
+                    self._shut.discard(member)
+                    self._unlisten(member)
+                elif member not in self._servers and member not in self._shut:
+                    await self._listen(member)
+            await asyncio.sleep(FOLLOW_SECONDS)
 
     async def _end(self, servers: list[asyncio.Server]) -> None:
         """Closes what listens, breaks what is connected, and waits for all of it."""
@@ -107,15 +148,14 @@ class TcpProxies:
                 self._loop.call_soon_threadsafe(connection.sever)
 
 
+def listening() -> set[int]:
+    """The ports at which some process of this machine listens."""
+    return {int(fields[1].rpartition(":")[2], 16) for fields in _connections() if fields[3] == LISTENS}
+
+
 def owner_of(port: int, process_ids: Mapping[int, int]) -> int:
     """Which member has a connection from this port of loopback; `process_ids`: by member. `CLIENT`, if none has."""
-    inode = ""
-    with open("/proc/net/tcp", encoding="ascii") as table:
-        for line in table:
-            fields = line.split()
-            if fields[1].endswith(f":{port:04X}"):
-                inode = f"socket:[{fields[9]}]"
-                break
+    inode = next((f"socket:[{fields[9]}]" for fields in _connections() if fields[1].endswith(f":{port:04X}")), "")
     for member, process_id in process_ids.items():
         folder = f"/proc/{process_id}/fd"
         with suppress(OSError):
@@ -124,3 +164,12 @@ def owner_of(port: int, process_ids: Mapping[int, int]) -> int:
                     if os.readlink(f"{folder}/{number}") == inode:
                         return member
     return CLIENT
+
+
+def _connections() -> Iterator[list[str]]:
+    """The fields of each line of the kernel's tables: local address, remote address, state, and more."""
+    for table in TABLES:
+        if os.path.exists(table):
+            with open(table, encoding="ascii") as lines:
+                next(lines)
+                yield from (line.split() for line in lines)

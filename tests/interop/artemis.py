@@ -18,9 +18,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from hacheck.replay.artemis.jars import classpath, missing
 from hacheck.replay.processes import ProcessGroup
 from tests.interop.artemis_log_verdicts import check, check_damaged
-from tests.interop.artemis_pair import POLICIES, Pair, classpath, missing
+from tests.interop.artemis_pair import POLICIES, Pair
 from tests.interop.artemis_stories import STORIES, Seen, TooLate, who_served
 
 

@@ -8,16 +8,14 @@ The brokers are called as the specs call them: server 1 is the primary, server 2
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hacheck.replay.artemis.jars import SERVER
 from hacheck.replay.processes import ProcessGroup, free_base
 
-SERVER = Path(__file__).parent / "artemis_server"
-RESOLVE_SECONDS_MAX = 600.0
 NAMES = {1: "server-1", 2: "server-2"}
 POLICIES = {
     "replication": {
@@ -64,28 +62,6 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
   </core>
 </configuration>
 """
-
-
-def missing() -> str | None:
-    """Why no broker can be started here, or none."""
-    for program, package in (("java", "default-jdk-headless"), ("mvn", "maven")):
-        if shutil.which(program) is None:
-            return f"{program} is not installed (Debian and Ubuntu: apt-get install {package})"
-    modules = subprocess.run(["java", "--list-modules"], capture_output=True, text=True, check=False).stdout
-    if "jdk.compiler" not in modules:
-        return "java is there without its compiler (Debian and Ubuntu: apt-get install default-jdk-headless)"
-    return None
-
-
-def classpath(folder: Path) -> str | None:
-    """The jars, resolved by Maven, which keeps them where it always does; none if it cannot get them."""
-    target = folder / "classpath.txt"
-    command = ["mvn", "-q", "-B", "-f", str(SERVER / "pom.xml"), "dependency:build-classpath"]
-    try:
-        subprocess.run([*command, f"-Dmdep.outputFile={target}"], check=True, timeout=RESOLVE_SECONDS_MAX)
-    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
-        return None
-    return target.read_text().strip()
 
 
 @dataclass

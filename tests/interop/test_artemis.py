@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from hacheck.replay.artemis.jars import missing
 from hacheck.replay.processes import ProcessGroup
 from tests.interop.artemis import main, read
 from tests.interop.artemis_damage import KINDS, damaged
-from tests.interop.artemis_pair import NAMES, POLICIES, Pair, missing
+from tests.interop.artemis_pair import NAMES, POLICIES, Pair
 
 RECORDINGS = Path(__file__).parents[1] / "data" / "artemis"
 HEAD = "2026-11-21T23:12:1{second},000 INFO  [org.apache.activemq.artemis.core.server] "

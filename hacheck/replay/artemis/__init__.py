@@ -1,0 +1,1 @@
+"""Apache ActiveMQ Artemis as products: what its plug-ins share."""

@@ -1,0 +1,227 @@
+"""Servers of the real Artemis on loopback, each a JVM of its own, which know each other by the ports of proxies; and a
+client, which speaks to a server itself.
+
+A folder of a cluster has `server-<i>/log/artemis.log`, the log of all processes of server i, and `timeline.txt`, what
+was done to them. **Source**: Artemis user manual, "High Availability and Failover"; "Clusters".
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hacheck.replay.artemis.jars import SERVER
+from hacheck.replay.processes import ProcessGroup, die_with_parent, free_base
+
+SPAN = 80
+OWN, KNOWN = 0, 40
+"""Offsets of ports: a server's own, and that of its proxy."""
+
+LINE_MAX = 160
+CODED = re.compile(r"^\S+T(\S+) .*?(AMQ\d{6}: .*)")
+CALL_TIMEOUT_MS = 3000
+"""How long a server waits for an answer of another one; also of one whose link was cut while it asked."""
+
+JAVA = ("java", "-XX:TieredStopAtLevel=1", "-Dlog4j2.configurationFile=log4j2.properties")
+CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
+<configuration xmlns="urn:activemq">
+  <core xmlns="urn:activemq:core">
+    <name>{name}</name>
+    <persistence-enabled>true</persistence-enabled>
+    <security-enabled>false</security-enabled>
+    <journal-type>NIO</journal-type>
+    <journal-min-files>2</journal-min-files>
+    <journal-file-size>1M</journal-file-size>
+    <paging-directory>{data}/paging</paging-directory>
+    <bindings-directory>{data}/bindings</bindings-directory>
+    <journal-directory>{data}/journal</journal-directory>
+    <large-messages-directory>{data}/large</large-messages-directory>
+    <cluster-user>cluster</cluster-user>
+    <cluster-password>cluster</cluster-password>
+    <connectors>{connectors}</connectors>
+    <acceptors><acceptor name="own">tcp://127.0.0.1:{own}</acceptor></acceptors>
+    <cluster-connections>
+      <cluster-connection name="servers">
+        <connector-ref>to-{member}</connector-ref>
+        <call-timeout>{call_timeout}</call-timeout>
+        <retry-interval>500</retry-interval>
+        <message-load-balancing>OFF</message-load-balancing>
+        <static-connectors>{others}</static-connectors>
+      </cluster-connection>
+    </cluster-connections>
+    <ha-policy>{policy}</ha-policy>
+  </core>
+</configuration>
+"""
+taken: set[int] = set()
+
+
+class Brokers:
+    """A cluster. `folder`: for logs and data; `members`: the numbers of its servers; `classes`: the class path, with
+    `Broker` and `Clients`; `shared`: whether all have one journal. `before_end`: is given a server before it is killed.
+    """
+
+    def __init__(
+        self, folder: Path, members: Sequence[int], classes: str, processes: ProcessGroup, *, shared: bool = False
+    ) -> None:
+        self.folder, self.members, self.classes, self.processes = folder, tuple(members), classes, processes
+        self.base = free_base(SPAN, taken)
+        self.shared = shared
+        self.began = time.time()
+        self.before_end: Callable[[int], None] = lambda member: None
+        self._place = {member: place for place, member in enumerate(self.members)}
+        self._first_line: dict[int, int] = {}
+        self._client: subprocess.Popen[str] | None = None
+
+    def own_port(self, member: int) -> int:
+        """Where a server listens, and clients find it."""
+        return self.base + OWN + self._place[member]
+
+    def ports(self) -> dict[int, tuple[int, int]]:
+        """Of each server the port that other servers know, and its own."""
+        return {member: (self.base + KNOWN + place, self.own_port(member)) for member, place in self._place.items()}
+
+    def home(self, member: int) -> Path:
+        """The folder of a server."""
+        return self.folder / f"server-{member}"
+
+    def data(self, member: int) -> Path:
+        """Where its journal is."""
+        return (self.folder if self.shared else self.home(member)) / "data"
+
+    def configure(self, policies: Mapping[int, str]) -> None:
+        """Writes the configuration of servers; `policies`: what stands in `ha-policy`, by server."""
+        ports = self.ports()
+        connectors = "".join(
+            f'<connector name="to-{other}">tcp://127.0.0.1:{known}</connector>' for other, (known, _) in ports.items()
+        )
+        for member, policy in policies.items():
+            home = self.home(member)
+            (home / "log").mkdir(parents=True, exist_ok=True)
+            others = "".join(f"<connector-ref>to-{other}</connector-ref>" for other in self.members if other != member)
+            text = CONFIGURATION.format(
+                name=home.name,
+                data=self.data(member),
+                connectors=connectors,
+                own=ports[member][1],
+                member=member,
+                others=others,
+                policy=policy,
+                call_timeout=CALL_TIMEOUT_MS,
+            )
+            (home / "broker.xml").write_text(text)
+            shutil.copy(SERVER / "log4j2.properties", home)
+
+    # ---- what is done to servers ----
+
+    def note(self, what: str) -> None:
+        """Stamps a line of the timeline."""
+        now = time.time()
+        clock = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "timeline.txt").open("a") as lines:
+            lines.write(f"t=+{now - self.began:08.3f} {clock} {what}\n")
+
+    def start(self, member: int) -> None:
+        """Starts a server. One that has ended by itself is started again."""
+        if member in self.processes.running:
+            assert not self.processes.alive(member), f"server {member} runs"
+            self.processes.kill(member)
+        self.note(f"start server-{member}")
+        self._first_line[member] = len(self._lines(member))
+        command = [*JAVA, "-Xmx192m", "-cp", self.classes, "Broker", "broker.xml"]
+        self.processes.start(member, command, self.home(member), self.home(member) / "output.txt", {"TZ": "UTC"})
+
+    def kill(self, member: int) -> None:
+        """Ends its process at once."""
+        self.note(f"kill -9 server-{member}")
+        self.before_end(member)
+        self.processes.kill(member)
+
+    def pause(self, member: int) -> None:
+        """Stops its process where it is."""
+        self.note(f"kill -STOP server-{member}")
+        self.processes.pause(member)
+
+    def resume(self, member: int) -> None:
+        """Has it continue."""
+        self.note(f"kill -CONT server-{member}")
+        self.processes.resume(member)
+
+    def ask_to_stop(self, member: int) -> None:
+        """Asks its process to end, and does not wait."""
+        self.note(f"kill -TERM server-{member}")
+        self.processes.running[member].terminate()
+
+    def runs(self, member: int) -> bool:
+        """Whether its process is there, paused or not."""
+        return self.processes.alive(member)
+
+    # ---- logs ----
+
+    def _lines(self, member: int) -> list[str]:
+        log = self.home(member) / "log" / "artemis.log"
+        return log.read_text(errors="replace").splitlines() if log.exists() else []
+
+    def lines(self, member: int) -> list[str]:
+        """The log of all its processes so far."""
+        return self._lines(member)
+
+    def evidence(self, member: int) -> list[str]:
+        """The lines of its log that have a code, each as time, code and the beginning of its text."""
+        found = (CODED.search(line) for line in self._lines(member))
+        return [f"{one.group(1)} {one.group(2)}"[:LINE_MAX] for one in found if one is not None]
+
+    def log_parts(self, member: int) -> tuple[list[str], list[str]]:
+        """The lines of its earlier processes, and those of the latest."""
+        lines, first = self._lines(member), self._first_line.get(member, 0)
+        return lines[:first], lines[first:]
+
+    # ---- clients ----
+
+    def start_client(self) -> None:
+        """Starts the process that speaks for clients."""
+        shutil.copy(SERVER / "log4j2.properties", self.folder)
+        with (self.folder / "clients.txt").open("w") as errors:
+            self._client = subprocess.Popen(
+                [*JAVA, "-Xmx96m", "-cp", self.classes, "Clients"],
+                cwd=self.folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+
+    def ask(self, command: str, member: int, *words: str) -> tuple[bool, str]:
+        """Has a client ask a server: whether that went well, and the answer or what went wrong. A server that is there
+        and does not answer takes 3 s."""
+        assert self._client is not None
+        commands, answers = self._client.stdin, self._client.stdout
+        assert commands is not None
+        assert answers is not None
+        commands.write(" ".join((command, str(self.own_port(member)), *words)) + "\n")
+        commands.flush()
+        verdict, _, rest = answers.readline().strip().partition(" ")
+        return verdict == "ok", rest
+
+    def numbers(self, member: int) -> list[int] | None:
+        """The numbers of the messages in the queue of a server; `None`, if it does not answer."""
+        good, text = self.ask("numbers", member)
+        return [int(word) for word in text.split()] if good else None
+
+    def close(self) -> None:
+        """Ends all processes, and removes what is no log."""
+        if self._client is not None:
+            self._client.kill()
+            self._client.communicate()
+        for member in list(self.processes.running):
+            self.kill(member)
+        for folder in self.folder.glob("**/data"):
+            shutil.rmtree(folder, ignore_errors=True)

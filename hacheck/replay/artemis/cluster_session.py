@@ -1,0 +1,37 @@
+"""What the plug-ins of Artemis begin with: servers that are configured, proxies before them, and a client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from hacheck.replay.artemis.brokers import Brokers
+from hacheck.replay.artemis.jars import programs
+from hacheck.replay.artemis.wire import CoreReader
+from hacheck.replay.outcomes import EnvironmentLacks
+from hacheck.replay.processes import ProcessGroup
+from hacheck.replay.recording import Recording
+from hacheck.replay.tcp_proxies import TcpProxies
+from hacheck.replay.traffic import Traffic
+
+
+@contextmanager
+def started(recording: Recording, members: Sequence[int], *, shared: bool = False) -> Iterator[tuple[Brokers, Traffic]]:
+    """A cluster of these servers, none of them started, whose packets nothing holds. When it is left, none of its
+    processes runs. Errors: `EnvironmentLacks`, where Maven cannot get the jars."""
+    classes = programs()
+    if classes is None:
+        raise EnvironmentLacks("Maven cannot get the jars of artemis-server: it needs a registry, once")
+    with ProcessGroup() as processes:
+        brokers = Brokers(recording.folder / "logs", members, classes, processes, shared=shared)
+        traffic = Traffic(lambda message: False, recording.message)
+        traffic.failures_wait = False
+        proxies = TcpProxies(traffic, brokers.ports(), processes.process_ids, CoreReader, follow=True)
+        brokers.before_end = proxies.shut
+        try:
+            brokers.folder.mkdir(parents=True)
+            brokers.start_client()
+            yield brokers, traffic
+        finally:
+            brokers.close()
+            proxies.close()

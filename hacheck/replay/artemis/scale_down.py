@@ -1,0 +1,252 @@
+"""Artemis 2.41 as servers that scale down: `--on artemis-scale-down`.
+
+Servers are `primary-only`, each with its own journal. A message that a server moves, and the answer of its target, are
+held at the target's proxy until their step is due. The backup that scales down instead of its server is that server,
+started again and asked to stop: it has the same journal, and does the same (A-D3 of the spec).
+**Source**: Artemis user manual, "High Availability and Failover", Scaling Down; Broker failover protocols, 2.12.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hacheck.replay.artemis import jars
+from hacheck.replay.artemis.brokers import Brokers
+from hacheck.replay.artemis.cluster_session import started
+from hacheck.replay.artemis.log_waiting import SECONDS, LogWaiting
+from hacheck.replay.artemis.server_log import ACTIVE, role
+from hacheck.replay.model_run import Json, ModelRun
+from hacheck.replay.outcomes import Masked, Refuted
+from hacheck.replay.product import Position, until
+from hacheck.replay.recording import Recording
+from hacheck.replay.traffic import Message, Traffic
+
+NOT_MAPPED: Mapping[str, str] = {
+    "detail": "steps",
+    "xa": "off",
+    "grouped": "off",
+    "found_by": "discovery",
+    "no_duplicate_detection": "off",
+}
+CLIENT = "1"
+
+
+class ArtemisScaleDown:
+    """The product."""
+
+    name = "artemis-scale-down"
+    description = "Artemis 2.41, servers that scale down to each other, on loopback behind proxies"
+    specs = ("artemis_scale_down",)
+    observed = ("Server.mode", "Server.queue", "Client.unsent", "kept_twice")
+    idle_actions = frozenset({"reconnect", "change_server"})
+    settle_seconds = 8.0
+
+    def missing(self) -> str | None:
+        """Why no server can be started here."""
+        return jars.missing()
+
+    def unfit(self, run: ModelRun) -> str | None:
+        """Settings that servers cannot be brought to."""
+        for name, value in NOT_MAPPED.items():
+            if run.settings.get(name) != value:
+                return f"only runs with {name} = {value} are carried out, and this one has {run.settings.get(name)}"
+        return None
+
+    @contextmanager
+    def session(self, position: Position, recording: Recording) -> Iterator[ScaleDownSession]:
+        """As many servers as the model has."""
+        with started(recording, range(1, int(position.run.settings["servers"]) + 1)) as (brokers, traffic):
+            yield ScaleDownSession(position, brokers, traffic)
+
+
+class ScaleDownSession:
+    """One run on one cluster. `sent`: the messages of clients, by number, with what they were answered; `stopping`:
+    servers that were asked to stop."""
+
+    def __init__(self, position: Position, brokers: Brokers, traffic: Traffic) -> None:
+        self.position, self.brokers, self.traffic = position, brokers, traffic
+        self.servers = brokers.members
+        self.sent: dict[int, str] = {}
+        self.stopping: set[int] = set()
+        self.log = LogWaiting(brokers)
+        traffic.holds = lambda message: message.operation == "message"
+        self.steps: Mapping[str, Callable[..., None]] = {
+            "send_next": self.send_next,
+            "change_server": self.nothing,
+            "reconnect": self.nothing,
+            "stop": self.stop,
+            "choose_target": self.choose_target,
+            "move": self.move,
+            "move.at_target": self.leave_home,
+            "commit_moves": self.nothing,
+            "finish_scaling": self.finish_scaling,
+            "start_again": self.start_again,
+            "crash Server": self.crash,
+            "restart Server": self.restart,
+        }
+
+    def begin(self) -> None:
+        """All servers serve."""
+        for s in self.servers:
+            self._start(s, wait=False)
+        for s in self.servers:
+            self.log.code(s, *ACTIVE)
+
+    def lines(self) -> Mapping[int, Sequence[str]]:
+        """The logs of all servers."""
+        return {s: self.brokers.evidence(s) for s in self.servers}
+
+    # ---- waiting ----
+
+    def of(self, name: str, s: int, *, before: bool = False) -> Any:
+        """A variable of a server in the model, after the step or before it."""
+        return self.position.of(f"Server.{name}", s, before=before)
+
+    def message(self, source: int, target: int, kind: str) -> Message:
+        """Waits for a message that is moved, or its answer, which stays held."""
+        what = f"message moved from server {source} to {target}" if kind == "request" else f"answer of server {source}"
+        found: list[Message] = until(what, lambda: self.traffic.held("message", source, target, kind), SECONDS)
+        return found[-1]
+
+    def nothing(self, **_: Json) -> None:
+        """What only a client does, or a server inside."""
+
+    # ---- servers ----
+
+    def _start(self, s: int, *, wait: bool = True) -> None:
+        """Starts a server, which is to scale down to the target that the run has next: of those that discovery finds,
+        any may be first."""
+        later = (step.state["Server.target"][str(s)] for step in self.position.run.steps[self.position.number :])
+        first = next((target for target in later if target is not None), None)
+        targets = sorted((t for t in self.servers if t != s), key=lambda t: (t != first, t))
+        connectors = "".join(f"<connector-ref>to-{t}</connector-ref>" for t in targets)
+        down = f"<scale-down><enabled>true</enabled><connectors>{connectors}</connectors></scale-down>"
+        self.brokers.configure({s: f"<primary-only>{down}</primary-only>"})
+        self.log.start(s)
+        if wait:
+            self.log.code(s, *ACTIVE)
+
+    def _has_ended(self, s: int) -> None:
+        until(f"end of server {s}", lambda: not self.brokers.runs(s), SECONDS)
+        self.stopping.discard(s)
+
+    def start_again(self, s: int) -> None:
+        """Somebody starts a server that is down, or has stopped."""
+        self._start(s)
+
+    def crash(self, n: int) -> None:
+        """The process is killed."""
+        if self.brokers.runs(n):
+            self.brokers.kill(n)
+        self.stopping.discard(n)
+        for kind in ("request", "reply"):
+            self.traffic.drop_all("message", n, None, kind)
+            self.traffic.drop_all("message", None, n, kind)
+
+    def restart(self, s: int) -> None:
+        """What the model has scale down is started, and asked to stop; what it has down stays down."""
+        if self.of("mode", s) == "scaling":
+            self._start(s)
+            self.stop(s)
+        elif self.of("mode", s) == "active":
+            self._start(s)
+
+    # ---- scaling down ----
+
+    def stop(self, s: int) -> None:
+        """An operator stops a server."""
+        self.stopping.add(s)
+        self.brokers.ask_to_stop(s)
+
+    def choose_target(self, s: int) -> None:
+        """It finds its target: its first message is on the way there, if it has any; or it finds none, and stops."""
+        target = self.of("target", s)
+        if target is None:
+            self._has_ended(s)
+        elif self.of("queue", s):
+            self.message(s, target, "request")
+
+    def move(self, s: int) -> None:
+        """A message arrives at the target, whose answer is held."""
+        target = self.of("target", s, before=True)
+        if self.of("mode", s) == "stopped":  # the target does not answer
+            self.traffic.drop_all("message", s, target)
+            self._has_ended(s)
+            return
+        self.traffic.let(self.message(s, target, "request"))
+        self.message(target, s, "reply")
+
+    def leave_home(self, s: int) -> None:
+        """The answer arrives. The next message follows."""
+        target = self.of("target", s, before=True)
+        self.traffic.let(self.message(target, s, "reply"))
+        if self.of("queue", s):
+            self.message(s, target, "request")
+
+    def finish_scaling(self, s: int) -> None:
+        """The server ends, everything has been moved."""
+        self._has_ended(s)
+
+    # ---- clients ----
+
+    def send_next(self, c: int) -> None:
+        """A client sends its oldest message, and waits for the acknowledgement."""
+        client = str(c)
+        before, after = (state["Client.unsent"][client] for state in (self.position.before, self.position.after))
+        number, server = min(before), self.position.after["Client.at"][client]
+        good, answer = self.brokers.ask("send", server, str(number))
+        self.sent[number] = "ok" if good else answer
+        if good == (number in after):
+            raise Refuted(f"server {server} answers message {number} with {self.sent[number]}")
+
+    # ---- state ----
+
+    def observe(self) -> Mapping[str, Json]:
+        """Which servers serve, and what is in the queues of these; what the client was answered."""
+        modes: dict[str, Json] = {}
+        queues: dict[str, list[int]] = {}
+        for s in self.servers:
+            mode = self._mode(s)
+            if mode is not None:
+                modes[str(s)] = mode
+            if mode == "active":
+                queues[str(s)] = self.brokers.numbers(s) or []
+        twice = {number for queue in queues.values() for number, times in Counter(queue).items() if times > 1}
+        unsent = [n for n in self.position.run.initial["Client.unsent"][CLIENT] if self.sent.get(n) != "ok"]
+        return {
+            "Server.mode": modes,
+            "Server.queue": queues,
+            "Client.unsent": {CLIENT: unsent},
+            "kept_twice": sorted(twice),
+        }
+
+    def _mode(self, s: int) -> str | None:
+        """What a server that runs is at; `None` for one that does not."""
+        if not self.brokers.runs(s):
+            return "stopped" if self.of("mode", s) == "stopped" else None
+        if s in self.stopping:
+            return "scaling"
+        return role(*self.brokers.log_parts(s), backup=False).mode
+
+    # ---- the end ----
+
+    def linger(self, seconds: float) -> None:
+        """No server may begin or end meanwhile."""
+        before = {s: self._mode(s) for s in self.servers}
+        time.sleep(seconds)
+        changed = [s for s, mode in before.items() if self._mode(s) != mode]
+        if changed:
+            raise Masked(f"server {changed[0]} goes on by itself")
+
+    def conclude(self) -> Sequence[str]:
+        """What each server has that serves."""
+        found = [f"client: message {number}: {answer}" for number, answer in sorted(self.sent.items())]
+        for s in self.servers:
+            mode = self._mode(s)
+            words = f"messages {self.brokers.numbers(s)}" if mode == "active" else "its messages are on its disk"
+            found.append(f"server {s}: {mode or 'down'}, {words}")
+        return found

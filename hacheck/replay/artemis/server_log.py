@@ -1,0 +1,65 @@
+"""What the log of a server says of its role. **Source**: Broker failover protocols, 2.15: the codes of log lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+CODE = re.compile(r"AMQ(\d{6}): ")
+
+ACTIVE = ("221007", "221010")
+STARTED_AS_BACKUP, IN_SYNC, STOPPED, MOVED_AWAY = "221109", "221024", "221002", "222162"
+VOTE_BEGUN, VOTE_WON, VOTE_LOST = "221066", "221071", "221070"
+VOTES_COUNTED = ("221068", "221069", "221083")
+REPLICA_GONE = r"AMQ22(2091|2092|2013|2207)"
+
+
+class Role(Struct, frozen=True):
+    """`mode`: starting, active, waiting (a backup without a synchronized primary), in_sync, voting or stopped.
+    `complete`: whether its data was never moved away, or was copied to the end since. `begun`: whether the process has
+    written anything yet."""
+
+    mode: str
+    complete: bool
+    begun: bool
+
+
+def codes(lines: Iterable[str]) -> list[str]:
+    """The codes of lines, in order."""
+    return [found.group(1) for line in lines if (found := CODE.search(line))]
+
+
+def role(before: Iterable[str], current: Iterable[str], *, backup: bool) -> Role:
+    """The role of a server. `before`: the lines of its earlier processes; `current`: those of the one that runs;
+    `backup`: whether it is configured as one."""
+    complete = not backup
+    for code in codes(before):
+        complete = _complete_after(code, complete)
+    mode, begun = "waiting" if backup else "starting", False
+    for code in codes(current):
+        begun = True
+        complete = _complete_after(code, complete)
+        mode = _mode_after(code, mode)
+    return Role(mode, complete, begun)
+
+
+def _complete_after(code: str, complete: bool) -> bool:
+    if code in (STARTED_AS_BACKUP, MOVED_AWAY):
+        return False
+    return True if code == IN_SYNC else complete
+
+
+def _mode_after(code: str, mode: str) -> str:
+    if code in ACTIVE:
+        return "active"
+    if code in (STARTED_AS_BACKUP, VOTE_LOST):
+        return "waiting"
+    if code == IN_SYNC:
+        return "in_sync"
+    if code == VOTE_BEGUN and mode in ("waiting", "in_sync"):
+        return "voting"
+    if code == STOPPED and mode != "starting":
+        return "stopped"
+    return mode

@@ -1,0 +1,212 @@
+"""What the plug-ins of Artemis read of packets and logs, what they hold, and that their tables cover the specs."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from hacheck.cli.replaying.chosen_run import Chosen, chosen_run
+from hacheck.cli.selection import one_system
+from hacheck.cli.sources import load_specification
+from hacheck.replay.artemis.brokers import Brokers
+from hacheck.replay.artemis.replication import ArtemisReplication, policy_of
+from hacheck.replay.artemis.replication_steps import ReplicationSteps
+from hacheck.replay.artemis.scale_down import ArtemisScaleDown, ScaleDownSession
+from hacheck.replay.artemis.server_log import role
+from hacheck.replay.artemis.wire import CoreReader
+from hacheck.replay.processes import ProcessGroup
+from hacheck.replay.product import Position
+from hacheck.replay.relayed_connection import Heard
+from hacheck.replay.traffic import Message, Traffic
+
+PACKETS: dict[str, str] = json.loads((Path(__file__).parent / "recorded" / "artemis_packets.json").read_text())
+"""One packet of each kind, in hexadecimal digits, as Artemis 2.41 sent it."""
+
+LOGS = Path(__file__).parents[1] / "data" / "artemis" / "replication-crash_and_failback"
+NO_ROW = {
+    *("publish.replicating", "publish.writing", "refuse"),  # the way of a message in steps; a journal that refuses
+    "come_back",  # the network check
+}
+
+
+@cache
+def run_of(spec: str, check: str, claim: str) -> Chosen:
+    return chosen_run(spec, check, claim, {}, no_color=True)
+
+
+def heard(name: str) -> Heard | None:
+    return CoreReader().read(bytes.fromhex(PACKETS[name]), to_server=name.startswith("request"))
+
+
+# ---- packets ----
+
+
+@pytest.mark.parametrize("name", [name for name in PACKETS if " " in name and name != "reply message"])
+def test_packet_is_read_as_what_it_is(name: str) -> None:
+    found = heard(name)
+    assert found is not None
+    assert f"{found.kind} {found.operation}" == name
+
+
+def test_moved_message_has_its_number_and_so_has_its_answer() -> None:
+    reader = CoreReader()
+    request = reader.read(bytes.fromhex(PACKETS["request message"]), to_server=True)
+    assert request is not None
+    assert request.number == 1
+    answer = reader.read(bytes.fromhex(PACKETS["reply message"]), to_server=False)
+    assert answer == Heard("reply", "message", 1, "1")
+    assert reader.read(bytes.fromhex(PACKETS["reply message"]), to_server=False) is None
+
+
+def test_packets_that_no_schedule_holds_are_nothing() -> None:
+    assert CoreReader().read(bytes.fromhex(PACKETS["other"]), to_server=True) is None
+    assert CoreReader().read(b"ARTEMIS", to_server=True) is None
+
+
+def test_stream_is_divided_into_packets() -> None:
+    names = ("greeting", "other", "request vote", "other")
+    stream, lengths = b"".join(bytes.fromhex(PACKETS[name]) for name in names), []
+    reader = CoreReader()
+    while stream:
+        length = reader.length(stream)
+        assert length is not None
+        lengths.append(length)
+        stream = stream[length:]
+    assert lengths == [len(PACKETS[name]) // 2 for name in names]
+    assert reader.length(b"ART") is None
+
+
+@pytest.mark.parametrize("begin", [b"GET / HTTP/1.1", b"\xff\xff\xff\xff", b"\0\0\0\x01"])
+def test_what_is_no_packet_is_refused(begin: bytes) -> None:
+    with pytest.raises(ValueError, match="a packet of"):
+        CoreReader().length(begin)
+
+
+# ---- logs ----
+
+
+def log_of(broker: str) -> list[str]:
+    return (LOGS / broker / "log" / "artemis.log").read_text().splitlines()
+
+
+def modes_of(broker: str, *, backup: bool) -> list[tuple[str, bool]]:
+    """The roles that a log goes through, each with whether the data is complete."""
+    lines, found = log_of(broker), []
+    for end in range(1, len(lines) + 1):
+        shown = role((), lines[:end], backup=backup)
+        if not found or found[-1] != (shown.mode, shown.complete):
+            found.append((shown.mode, shown.complete))
+    return found
+
+
+def test_roles_of_a_backup_that_takes_over_and_gives_way() -> None:
+    assert modes_of("server-2", backup=True)[:5] == [
+        ("waiting", False),
+        ("in_sync", True),
+        ("voting", True),
+        ("active", True),
+        ("stopped", True),
+    ]
+
+
+def test_primary_that_comes_back_is_incomplete_until_it_is_in_sync() -> None:
+    lines = log_of("server-1")
+    again = max(number for number, line in enumerate(lines) if "AMQ221000" in line)
+    before, current = lines[:again], lines[again:]
+    waiting = next(number for number, line in enumerate(current) if "AMQ221109" in line) + 1
+    assert role(before, current[:waiting], backup=False).complete is False
+    assert role(before, current[:waiting], backup=False).mode == "waiting"
+    synced = next(number for number, line in enumerate(current) if "AMQ221024" in line) + 1
+    assert role(before, current[:synced], backup=False).complete is True
+
+
+def test_copy_stays_incomplete_over_a_restart() -> None:
+    moved = ["2026 INFO AMQ222162: Moving data directory"]
+    serves = ["2026 INFO AMQ221007: Server is now active"]
+    assert role(moved, serves, backup=False).complete is False
+    assert role((), serves, backup=False).complete is True
+
+
+# ---- tables ----
+
+
+def steps_of(chosen: Chosen) -> ReplicationSteps:
+    data = chosen.data
+    position = Position(data, 0, data.initial, data.initial)
+    brokers = Brokers(Path("nowhere"), range(1, 3), "", ProcessGroup())
+    return ReplicationSteps(position, brokers, Traffic(lambda message: False, lambda message: None), lambda n, p: "")
+
+
+def test_every_action_of_replication_has_a_row() -> None:
+    specification = load_specification("artemis_replication", no_color=True)
+    table = steps_of(run_of("artemis_replication", "outage_in_failback", "p3_no_incomplete_copy_serves")).table
+    for check in ("wide", "disk_lost"):
+        system = one_system(specification, check, {}, no_color=True)
+        actions = {action.name.partition("#")[0] for action in system.actions}
+        assert actions - set(table) <= NO_ROW, check
+
+
+def test_every_action_of_scaling_down_has_a_row() -> None:
+    chosen = run_of("artemis_scale_down", "crash_with_another_target", "one_place")
+    data = chosen.data
+    brokers = Brokers(Path("nowhere"), range(1, 4), "", ProcessGroup())
+    traffic = Traffic(lambda message: False, lambda message: None)
+    session = ScaleDownSession(Position(data, 0, data.initial, data.initial), brokers, traffic)
+    assert {action.name.partition("#")[0] for action in chosen.system.actions} - set(session.steps) == {"move.removed"}
+    assert {step.action for step in data.steps} <= set(session.steps)
+
+
+def packet(operation: str, source: int, target: int, kind: str) -> Message:
+    return Message(source, target, kind, operation, 0, "", lambda goes: None)
+
+
+def test_votes_of_a_backup_are_held_and_those_of_a_server_that_serves_are_not() -> None:
+    chosen = run_of("artemis_replication", "outage_in_failback", "p3_no_incomplete_copy_serves")
+    steps = steps_of(chosen)
+    asked = next(step.number for step in chosen.data.steps if step.action == "ask_votes")
+    steps.position.move_to(asked)
+    assert steps.holds(packet("vote", 2, 11, "request"))
+    steps.position.done()
+    assert not steps.holds(packet("vote", 2, 11, "request"))
+    assert steps.holds(packet("fail_over", 2, 1, "reply"))
+    assert steps.holds(packet("register", 3, 2, "request"))
+    assert not steps.holds(packet("sync_begin", 2, 3, "reply"))
+
+
+# ---- configuration ----
+
+
+def test_settings_are_configured() -> None:
+    chosen = run_of("artemis_replication", "outage_in_failback", "p3_no_incomplete_copy_serves")
+    policy = policy_of({**chosen.data.settings, "quorum_size": "2", "saved_journals": "0"})
+    primary, backup, voter = policy(1, True), policy(2, False), policy(11, True)
+    assert "<check-for-active-server>true<" in primary
+    assert "<quorum-size>2<" in backup
+    assert "<max-saved-replicated-journals-size>0<" in backup
+    groups = [text.split("group-name>")[1] for text in (primary, backup, voter)]
+    assert groups[0] == groups[1] != groups[2]
+
+
+@pytest.mark.parametrize(
+    ("product", "settings", "said"),
+    [
+        (ArtemisReplication(), {"detail": "lines"}, "only runs with detail = steps"),
+        (ArtemisReplication(), {"network_check": "on"}, "network_check: the plug-in does not configure"),
+        (ArtemisScaleDown(), {"found_by": "in_process"}, "only runs with found_by = discovery"),
+    ],
+)
+def test_settings_that_are_not_mapped_are_named(product: Any, settings: dict[str, str], said: str) -> None:
+    spec, check, claim = (
+        ("artemis_scale_down", "crash_with_another_target", "one_place")
+        if product.name == "artemis-scale-down"
+        else ("artemis_replication", "outage_in_failback", "p3_no_incomplete_copy_serves")
+    )
+    data = run_of(spec, check, claim).data
+    assert product.unfit(data) is None
+    other = replace(data, settings={**data.settings, **settings})
+    assert said in str(product.unfit(other))
