@@ -75,10 +75,10 @@ def _ending(body: Callable[[], ExitCode], *, unread: int) -> int:
         sys.stdout.flush()
         return int(code)
     except BadInput as error:
-        _say_bad_input(error)
+        say_bad_input(error)
         return int(ExitCode.BAD_INPUT)
     except InputError as error:
-        _say_bad_input(BadInput(error.message, error.hint))
+        say_bad_input(BadInput(error.message, error.hint))
         return int(ExitCode.BAD_INPUT)
     except Reported as reported:
         return int(reported.code)
@@ -103,7 +103,7 @@ def _of_system(error: OSError) -> ExitCode:
     """Says what the system does not do: of a name that it does not take, of output that has no room; else that it is
     a bug."""
     if error.errno in (errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS, errno.ENOTDIR) and error.filename:
-        _say_bad_input(BadInput(f"{error.filename} cannot be used: {error.strerror}"))
+        say_bad_input(BadInput(f"{error.filename} cannot be used: {error.strerror}"))
     elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
         _say(f"cannot write the output: {error.strerror}")
     else:
@@ -121,7 +121,7 @@ def _of_installation(error: ImportError) -> ExitCode:
         _say_bug(error)
         return ExitCode.OUR_BUG
     library, command = missing
-    _say_bad_input(BadInput(f"this command needs {library}, which is not installed", command))
+    say_bad_input(BadInput(f"this command needs {library}, which is not installed", command))
     return ExitCode.BAD_INPUT
 
 
@@ -132,11 +132,12 @@ def _of_spec(error: Exception) -> ExitCode | None:
     if not isinstance(error, StartError):
         _say_bug(error)
         return None
-    _say_bad_input(BadInput(f"the system cannot begin: {error.message}", "`hacheck verify` shows where it is wrong"))
+    say_bad_input(BadInput(f"the system cannot begin: {error.message}", "`hacheck verify` shows where it is wrong"))
     return ExitCode.BAD_INPUT
 
 
-def _say_bad_input(error: BadInput) -> None:
+def say_bad_input(error: BadInput) -> None:
+    """Shows on standard error what cannot be used, and what to give instead."""
     from hacheck.cli.console import error_console
 
     console = error_console()

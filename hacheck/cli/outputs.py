@@ -70,7 +70,7 @@ def files_read(reads: Reads, text: str) -> Iterator[Path]:
         case "module":
             yield from _module_files(text)
         case "spec":
-            yield from _with_libraries(text)
+            yield from with_libraries(text)
         case _:
             yield _local(text)
 
@@ -94,7 +94,7 @@ def _module_files(text: str) -> Iterator[Path]:
             yield Path(folder, *parts, "__init__.py")
 
 
-def _with_libraries(text: str) -> Iterator[Path]:
+def with_libraries(text: str) -> Iterator[Path]:
     """A spec and what it uses. Only looks for what may be meant: the loader says what is wrong."""
     from hacheck import shipped
 

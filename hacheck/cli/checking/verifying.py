@@ -4,7 +4,7 @@ ends."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,10 +84,29 @@ def verify_shipped(request: Request) -> ExitCode:
 
 def verify_spec(request: Request) -> ExitCode:
     """Runs the checks asked for, shows what was found, and returns what the process is to return."""
+    return verified(request, Interruption())[0]
+
+
+def runner(*, every: bool, watched: bool) -> Callable[[Request], ExitCode]:
+    """What carries a request out: for every shipped spec, each time that the spec is saved, or once."""
+    if every:
+        return verify_shipped
+    if watched:
+        from hacheck.cli.checking.watching import watch
+
+        return watch
+    return verify_spec
+
+
+def verified(
+    request: Request, interruption: Interruption, *, examined: bool = True
+) -> tuple[ExitCode, list[CheckResult]]:
+    """Runs the checks asked for and shows what was found: what the process is to return, and the results. `examined`:
+    looks for mistakes under the settings of every check, also of those that do not run."""
     refuse_ignored(request.exploring, request.states_max)
     if request.raising:
         refuse_no_exploration(request.exploring)
-    specification = load_specification(request.spec, no_color=request.no_color)
+    specification = load_specification(request.spec, no_color=request.no_color, examined=examined)
     selection = select(
         specification,
         request.checks,
@@ -103,7 +122,7 @@ def verify_spec(request: Request) -> ExitCode:
     ci = ci_outputs(request.ci)
     to_stderr = any(one is not None and one.path is None for one in (target, page, *ci.targets))
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
-    results, raised = run_checks(request, console, specification, selection, kept)
+    results, raised = run_checks(request, console, specification, selection, kept, interruption)
     skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
     code = exit_code(results, all_ran=not skipped)
     spec = request.spec
@@ -119,7 +138,7 @@ def verify_spec(request: Request) -> ExitCode:
         if page is not None:
             write_report(page, specification, document, results)
         code = ci.written(document, code, to_stderr=to_stderr)
-    return code
+    return code, results
 
 
 def write_report(
@@ -176,7 +195,12 @@ def engine_of(exploring: Exploring, prepared: Prepared, kept: frozenset[str], re
 
 
 def run_checks(
-    request: Request, console: Console, specification: Specification, selection: Selection, kept: frozenset[str]
+    request: Request,
+    console: Console,
+    specification: Specification,
+    selection: Selection,
+    kept: frozenset[str],
+    interruption: Interruption,
 ) -> tuple[list[CheckResult], dict[str, Raised]]:
     """Runs one check after the other until all are done or the user interrupts, and then, if that is asked for, again
     with each limit raised. What is known of raised limits, by check. `kept`: the checks to go on with."""
@@ -185,7 +209,7 @@ def run_checks(
     brief = len(selection.prepared) > 1 and not request.details
     if not request.quiet:
         console.print(report.title(specification))
-    with Interruption().watching() as interruption:
+    with interruption.watching():
         before = Earlier(specification, tuple(request.settings.items()))
         for result in explored(request, selection, interruption, kept=kept, specification=specification):
             results.append(result)

@@ -33,6 +33,8 @@ EPILOG = """
 
   hacheck verify mine.ha --report mine.html         one page with verdicts, pictures, explorer
 
+  hacheck verify mine.ha --watch                    again each time it is saved
+
   hacheck verify mine.ha --engine induction         at every depth, by Z3
 
   hacheck verify mine.ha --raise-bounds             does it hold with one more of everything?
@@ -80,6 +82,7 @@ JOBS = "With --all or --raise-bounds: how many checks run side by side; by defau
 STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, which count none."
 DEPTH = "Go at most this many steps deep; with simulation, take this many steps in each run instead of 200."
 DETAILS = "With several checks, report of each what is reported of one alone: faults, bounds, each property."
+WATCH = "Verify again each time the spec is saved, and say what has changed since; Ctrl-C ends."
 QUIET = "Only what is not as expected, and the summary."
 
 REPORT = "Write one HTML page: verdicts, each run as a picture to step through, and what else was possible."
@@ -96,6 +99,7 @@ RaiseBounds = Annotated[bool, flag("--raise-bounds", help=RAISE, panel=EXPLORING
 Jobs = Annotated[One, option("--jobs", metavar="N", help=JOBS, panel=EXPLORING)]
 Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. Repeatable.")]
 Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. Repeatable.")]
+WatchIt = Annotated[bool, flag("--watch", help=WATCH)]
 Wide = Annotated[bool, flag("--wide", help="Run the checks marked `by request` as well.")]
 EngineName = Annotated[str, option("--engine", metavar="NAME", help=ENGINES, panel=EXPLORING, offers=engines_beginning)]
 Threads = Annotated[One, option("--threads", metavar="N", help=THREADS, panel=EXPLORING)]
@@ -131,7 +135,13 @@ Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
 
 
 def refuse_contradictions(
-    spec: str | None, every: bool, jobs: str | None, raise_bounds: bool, report: str | None
+    spec: str | None,
+    every: bool,
+    jobs: str | None,
+    raise_bounds: bool,
+    report: str | None,
+    kept: str | None,
+    watch: bool,
 ) -> None:
     """Errors: `BadInput` where it is not said what to check, or how many run at once of what does not."""
     if spec is None and not every:
@@ -141,6 +151,11 @@ def refuse_contradictions(
     if jobs is not None and not (every or raise_bounds):
         hint = "leave --jobs out"
         raise BadInput("--jobs goes with --all or --raise-bounds: one spec runs one check after the other", hint)
+    if watch and (every or raise_bounds or kept is not None):
+        other = "--all" if every else "--raise-bounds" if raise_bounds else "--checkpoint and --resume"
+        raise BadInput(
+            f"--watch verifies one spec that is being written, and {other} takes long", "leave one of them out"
+        )
 
 
 @guarded
@@ -151,6 +166,7 @@ def verify(
     settings: SettingOptions = None,
     only: Only = None,
     wide: Wide = False,
+    watch: WatchIt = False,
     engine: EngineName = "native",
     raise_bounds: RaiseBounds = False,
     jobs: Jobs = None,
@@ -182,11 +198,11 @@ def verify(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Check a protocol: what holds, what does not and by which run, and how far each answer reaches."""
-    from hacheck.cli.checking.verifying import Ci, Request, verify_shipped, verify_spec
+    from hacheck.cli.checking.verifying import Ci, Request, runner
     from hacheck.cli.engines import parse_exploring
     from hacheck.cli.options import parse_jobs, parse_limits, parse_settings
 
-    refuse_contradictions(spec, every, jobs, raise_bounds, report)
+    refuse_contradictions(spec, every, jobs, raise_bounds, report, checkpoint or resume, watch)
     shown = {"runs": runs, "steps": steps, "details": details, "witnesses": witnesses, "quiet": quiet}
     request = Request(
         spec=spec or "", checks=tuple(check or ()), settings=parse_settings(settings or ()),
@@ -197,4 +213,4 @@ def verify(
         **parse_limits(states, depth, time, memory), ci=Ci(junit, sarif, annotations, baseline),
         json=json, itf=itf, report=report, **{**shown, "no_color": no_color},
     )  # fmt: skip
-    return verify_shipped(request) if every else verify_spec(request)
+    return runner(every=every, watched=watch)(request)
