@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 
 from hacheck import __version__
 from hacheck.api.run_rows import run_rows
 from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unused_actions
+from hacheck.documents.document import from_dict
 from hacheck.documents.verify import (
+    BlameResult,
     Bound,
     CheckVerdict,
     Difference,
+    NearestGoodRun,
     PropertyVerdict,
     RaisedLimits,
     RaisedProperty,
@@ -138,7 +141,20 @@ def property_verdict(
         loop=None if run is None else run.loop,
         gap=None if gap is None else run_rows(system, gap),
         raised=None if raised is None else raised.properties.get(found.prop.name),
+        **blame_parts(system, found),
     )
+
+
+def blame_parts(system: System, found: PropertyResult) -> dict[str, Any]:
+    """What a counterexample needs and the nearest good run, where that was tried."""
+    blamed = found.blamed
+    if blamed is None:
+        return {}
+    parts = blamed.to_json()
+    good = parts["good_run"]
+    if good is not None and blamed.good is not None:
+        good = from_dict(NearestGoodRun, good | {"run": to_builtins(run_rows(system, blamed.good.run))})
+    return {"blame": from_dict(BlameResult, parts["blame"]), "good_run": good}
 
 
 def specification_fault(specification: Specification, system: System, run: Run) -> SpecificationFault:

@@ -19,6 +19,7 @@ from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
 
 if TYPE_CHECKING:
+    from hacheck.checker.blame.blamed import Blamed
     from hacheck.model.language import Specification
 
 Expectation = Literal["holds", "violated"]
@@ -69,11 +70,13 @@ class RunDoesNotReplay(AssertionError):
 
 
 class PropertyResult(Struct, frozen=True):
-    """One property: what it asks, what was found, and what the specification expects of it."""
+    """One property: what it asks, what was found, and what the specification expects of it. `blamed`: what its
+    counterexample needs, where that was tried."""
 
     prop: Property
     answer: PropertyAnswer
     expected: Expectation
+    blamed: Blamed | None = None
 
     @property
     def outcome(self) -> Outcome:

@@ -118,6 +118,54 @@ class SpecificationFault(Part, frozen=True, kw_only=True):
     place: str
 
 
+class BlameTrial(Part, frozen=True, kw_only=True):
+    """A counterexample tried without a part of it, within the bounds of the check.
+
+    `steps`: the numbers of the steps concerned. `outcome`: `prevents` where a complete search finds no violation,
+    `violated` where there still is one, of `length` steps with `faults` faults, `open` where the search did not end:
+    `stopped`. `states`: explored. `same_run`: the counterexample itself is a run then, too. `implied`: nothing was
+    explored, since another trial that forbids less prevents the violation. `result`: the outcome in words.
+    """
+
+    kind: Literal["fault", "assumption", "guard", "step"]
+    words: str
+    steps: list[int]
+    outcome: Literal["prevents", "violated", "open"]
+    result: str
+    states: int
+    length: int
+    faults: int
+    same_run: bool
+    implied: bool
+    stopped: str | None
+
+
+class BlameResult(Part, frozen=True, kw_only=True):
+    """What a counterexample needs: every trial."""
+
+    seconds: float
+    trials: list[BlameTrial]
+
+
+class RunDifference(Part, frozen=True, kw_only=True):
+    """A step of the nearest good run after the shared ones, or one of the counterexample that it leaves out. `number`:
+    in the counterexample, `place`: in the good run, null where it is not there."""
+
+    mark: Literal["same", "added", "left out"]
+    number: int | None
+    place: int | None
+    words: str
+
+
+class NearestGoodRun(Part, frozen=True, kw_only=True):
+    """The run most like a counterexample in which the property holds. `shared`: so many first steps are the same."""
+
+    shared: int
+    length: int
+    differences: list[RunDifference]
+    run: list[RunRow]
+
+
 class PropertyVerdict(Part, frozen=True, kw_only=True):
     """What was found of one property.
 
@@ -125,7 +173,7 @@ class PropertyVerdict(Part, frozen=True, kw_only=True):
     far the verdict reaches. `never_exercised`: the condition that was never true, where the property holds only because
     it says nothing of any state explored. `run`: a shortest counterexample, or the witness of a `reachable`. `loop`: of
     a lasso, the number of steps before the part that repeats. `gap`: a counterexample to induction: states that no
-    lemma excludes, and a step from them that violates the property.
+    lemma excludes, and a step from them that violates the property. `blame`, `good_run`: with `--blame` only.
     """
 
     name: str
@@ -142,6 +190,8 @@ class PropertyVerdict(Part, frozen=True, kw_only=True):
     loop: int | None
     gap: list[RunRow] | None
     raised: RaisedProperty | None
+    blame: BlameResult | msgspec.UnsetType = msgspec.UNSET
+    good_run: NearestGoodRun | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class CheckVerdict(Part, frozen=True, kw_only=True):

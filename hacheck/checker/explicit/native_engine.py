@@ -30,8 +30,22 @@ from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.explicit.tier_up import TierUp, functions_of
 from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.machine.object_cache import ObjectCache
-from hacheck.model.interpreter import EvaluationError
-from hacheck.model.ir import Property, System
+from hacheck.model.interpreter import EvaluationError, Interpreter
+from hacheck.model.ir import (
+    Assign,
+    Binary,
+    Choose,
+    Constant,
+    Domain,
+    If,
+    Local,
+    Property,
+    Statement,
+    System,
+    Target,
+    Variable,
+)
+from hacheck.model.types import Range
 from hacheck.supervise.resources import process_bytes
 from hacheck.supervise.task import Cancelled
 
@@ -52,6 +66,7 @@ class NativeEngine(Struct, frozen=True):
     - `cache`: the folder for machine code; by default one of the user's.
     - `optimise`: code is made as good as can be before anything is explored, not only for a search that takes long.
     - `recheck`: has a second interpreter compute some of the states again.
+    - `starts`: explore from these initial states alone, by their places among all in the interpreter's order.
     - `table_bits`: logarithm of the slots with which the set of states seen begins.
     """
 
@@ -65,6 +80,7 @@ class NativeEngine(Struct, frozen=True):
     optimise: bool = False
     table_bits: int = 18
     recheck: Recheck | None = None
+    starts: frozenset[int] | None = None
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours. `MemoryError` where the
@@ -120,7 +136,7 @@ class NativeEngine(Struct, frozen=True):
                 found = explore(
                     search,
                     system,
-                    built.initial,
+                    self._initial(built),
                     goal,
                     self._keeping(builder, built),
                     properties,
@@ -147,6 +163,12 @@ class NativeEngine(Struct, frozen=True):
             reductions=words,
             notes=(*answer.notes, *notes),
         )
+
+    def _initial(self, built: Built) -> tuple[int, ...]:
+        """The states to begin with, packed."""
+        if self.starts is None:
+            return built.initial
+        return tuple(state for place, state in enumerate(built.initial) if place in self.starts)
 
     def _rechecked(self, subject: Subject, log: Log, watch: Stopwatch) -> Rechecked | None:
         """What a second interpreter says of the states found."""
@@ -185,7 +207,8 @@ class NativeEngine(Struct, frozen=True):
         """The answer of the portable engine, which is slower and knows neither hashes nor reductions."""
         from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 
-        answer = PortableEngine(self.stop_early, self.recheck).check(system, properties, limits, report)
+        chosen = system if self.starts is None else starting_in(system, self.starts)
+        answer = PortableEngine(self.stop_early, self.recheck).check(chosen, properties, limits, report)
         return replace(answer, notes=(f"explored without machine code, which is slower: {reason}", *answer.notes))
 
     def _stands_for(self, built: Built, log: Log, bounds: Bounds) -> int | None:
@@ -200,6 +223,20 @@ class NativeEngine(Struct, frozen=True):
         except Cancelled:
             return None
         return states
+
+
+def starting_in(system: System, places: frozenset[int]) -> System:
+    """The system that begins in some of its initial states, by their places in the interpreter's order."""
+    initial = Interpreter(system).initial_states()
+    states = [state for place, state in enumerate(initial) if place in places]
+    kind = Range(1, max(len(states), 1))
+    chosen = Local("start$", kind)
+    begun: list[Statement] = [Choose(chosen.name, Domain(kind, None, None))]
+    for number, state in enumerate(states, start=1):
+        pairs = zip(system.variables, state, strict=True)
+        values = tuple(Assign(Target(Variable(one.name, one.type)), Constant(value, one.type)) for one, value in pairs)
+        begun.append(If(Binary("==", chosen, Constant(number, kind)), values, ()))
+    return replace(system, initial=tuple(begun))
 
 
 def _left(limits: Limits, watch: Stopwatch) -> Limits:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from rich.console import Console
@@ -15,7 +15,9 @@ from rich.text import Text
 from hacheck.api.errors import near_names
 from hacheck.api.simulation import drawn_run
 from hacheck.checker.described_run import run_title
+from hacheck.checker.engine import Limits
 from hacheck.cli.checking import report
+from hacheck.cli.checking.runs import indented
 from hacheck.cli.checking.shown_runs import settings_line, shown_run
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode
@@ -30,6 +32,11 @@ from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
 from hacheck.model.run_json import run_from_json
 from hacheck.model.runs import Run
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.resources import memory_default
+
+if TYPE_CHECKING:
+    from hacheck.checker.blame.blamed import Blamed
 
 # What the standard library's JSON decoder gives: a recursive type that Python cannot narrow usefully.
 Json = Any
@@ -65,6 +72,12 @@ def simulate_spec(
     return ExitCode.AS_EXPECTED if run.error is None else ExitCode.BAD_INPUT
 
 
+class BlameOptions(Struct, frozen=True):
+    """How a saved counterexample is tried without its parts: for how long in all, if not the usual time."""
+
+    seconds_max: float | None = None
+
+
 class Saved(Struct, frozen=True):
     """A run found in a file, with what is needed to understand it."""
 
@@ -84,9 +97,11 @@ def show_saved(
     form: str | None,
     out: str | None,
     steps: bool,
+    blaming: BlameOptions | None = None,
     no_color: bool,
 ) -> ExitCode:
-    """Replays a saved run and shows it, or writes it in a format for other tools to `out`, else to standard output."""
+    """Replays a saved run and shows it, with `blaming` also what it needs; or writes it in a format for other tools to
+    `out`, else to standard output."""
     content = read_json(file)
     several = isinstance(content, dict) and "specs" in content
     saved = choose(saved_runs(content, file, spec if several else None), file, check, only)
@@ -95,19 +110,65 @@ def show_saved(
     system = system_of(specification, saved, {}, no_color=no_color)
     run = decode(system, saved, file)
     about = next((item for item in system.properties if item.name == saved.property), None)
+    found = None if blaming is None else blamed_of(blaming, specification, saved, run, about, no_color=no_color)
     if form is not None and target is not None:
         from hacheck.cli.pictures.run_formats import in_format
 
-        target.save(in_format(form, specification, system, run, about, saved.check))
+        target.save(in_format(form, specification, system, run, about, saved.check, found))
         return ExitCode.AS_EXPECTED
-    show_run(output_console(no_color=no_color), specification, system, saved, run, about, steps)
+    console = output_console(no_color=no_color)
+    show_run(console, specification, system, saved, run, about, steps)
+    if found is not None:
+        from hacheck.cli.checking.blaming import shown_blame
+
+        console.print()
+        console.print(indented(shown_blame(found), 2))
     return ExitCode.AS_EXPECTED
 
 
+def blamed_of(
+    blaming: BlameOptions,
+    specification: Specification,
+    saved: Saved,
+    run: Run,
+    about: Property | None,
+    *,
+    no_color: bool,
+) -> Blamed:
+    """What a saved counterexample needs. Errors: `BadInput` where the run is none."""
+    from hacheck.checker.blame.blamed import is_blamable
+    from hacheck.cli.checking.blaming import blame_run
+
+    if about is None or not is_blamable(about, run):
+        what = "a run of no property" if about is None else f"the run of {about.name} violates nothing"
+        raise BadInput(f"--blame is about counterexamples, and this is {what}", "choose one with --property")
+    limits = Limits(wall_seconds_max=blaming.seconds_max, memory_bytes_max=memory_default())
+    errors = error_console(no_color=no_color)
+    with Interruption().watching() as interruption:
+        settings = known_settings(specification, saved)
+        found = blame_run(errors, specification, settings, None, about, run, limits, interruption)
+    assert found is not None, "the run is a counterexample of this spec"
+    return found
+
+
+def known_settings(specification: Specification, saved: Saved) -> dict[str, str]:
+    """The settings of a saved run that the spec has."""
+    names = {parameter.name for parameter in specification.parameters}
+    return {name: value for name, value in saved.settings.items() if name in names}
+
+
 def report_saved(
-    file: str, check: str | None, only: str | None, spec: str | None, report: str, *, no_color: bool
+    file: str,
+    check: str | None,
+    only: str | None,
+    spec: str | None,
+    report: str,
+    *,
+    blaming: BlameOptions | None = None,
+    no_color: bool,
 ) -> ExitCode:
     """Replays saved runs, all of a file unless some are chosen, and writes a page of them."""
+    from hacheck.checker.blame.blamed import is_blamable
     from hacheck.cli.page.writing import runs_report
 
     content = read_json(file)
@@ -128,17 +189,22 @@ def report_saved(
         system = system_of(specification, saved, systems, no_color=no_color)
         asked = next((item for item in system.properties if item.name == saved.property), None)
         verdict = verdicts.get((saved.check, saved.property), {})
+        run = decode(system, saved, file)
+        found_blame = None
+        if blaming is not None and asked is not None and is_blamable(asked, run):
+            found_blame = blamed_of(blaming, specification, saved, run, asked, no_color=no_color)
         shown.append(
             ShownRun(
                 saved.check or "run",
                 saved.property or "run",
                 system,
-                decode(system, saved, file),
+                run,
                 asked,
                 str(verdict.get("verdict", "")),
                 str(verdict.get("outcome", "")),
                 str(verdict.get("scope", "")),
                 verdict.get("outcome") == "unexpected",
+                found_blame,
             )
         )
     target.save(runs_report(specification, document, shown))
@@ -149,8 +215,7 @@ def system_of(
     specification: Specification, saved: Saved, known: dict[tuple[tuple[str, str], ...], System], *, no_color: bool
 ) -> System:
     """The system that a saved run is of. `known`: those made so far, by their settings."""
-    names = {parameter.name for parameter in specification.parameters}
-    settings = {name: value for name, value in saved.settings.items() if name in names}
+    settings = known_settings(specification, saved)
     key = tuple(sorted(settings.items()))
     if key not in known:
         # A counter without an end passes in a run the greatest value that it has while it is explored.

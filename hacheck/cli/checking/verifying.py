@@ -52,6 +52,7 @@ class Request(Struct, frozen=True):
     wide: bool = False
     jobs: int | None = None
     raising: bool = False
+    blame: bool = False
     exploring: Exploring = Exploring()
     states_max: int | None = None
     depth_max: int | None = None
@@ -73,6 +74,12 @@ class Request(Struct, frozen=True):
         """Where each exploration gives up; without a word from the user, before the machine swaps."""
         memory = self.memory_max if self.memory_max is not None else memory_default()
         return Limits(self.states_max, self.seconds_max, memory, self.depth_max)
+
+
+NOTHING_TO_BLAME = (
+    "blame: there is no counterexample to try. It is about unexpected violations, or those of --property NAME."
+)
+"""What is said where `--blame` finds nothing to do."""
 
 
 def verify_shipped(request: Request) -> ExitCode:
@@ -125,6 +132,8 @@ def verified(
     results, raised = run_checks(request, console, specification, selection, kept, interruption)
     skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
     code = exit_code(results, all_ran=not skipped)
+    if request.blame and not any(found.blamed for result in results for found in result.properties):
+        console.print(Text(f"\n{NOTHING_TO_BLAME}", style="warn"))
     spec = request.spec
     console.print()
     console.print(summary(console, results, skipped=skipped, left_out=selection.left_out, spec=spec))
@@ -211,7 +220,8 @@ def run_checks(
         console.print(report.title(specification))
     with interruption.watching():
         before = Earlier(specification, tuple(request.settings.items()))
-        for result in explored(request, selection, interruption, kept=kept, specification=specification):
+        for found in explored(request, selection, interruption, kept=kept, specification=specification):
+            result = with_blame(request, specification, found, interruption) if request.blame else found
             results.append(result)
             known = None if request.raising else before.known(result)
             if known is not None:
@@ -229,6 +239,34 @@ def run_checks(
     return results, raised
 
 
+def with_blame(
+    request: Request, specification: Specification, result: CheckResult, interruption: Interruption
+) -> CheckResult:
+    """The result with what its counterexamples need: those of the properties named, else the unexpected ones."""
+    from hacheck.cli.checking.blaming import blame_run
+
+    errors = error_console(no_color=request.no_color)
+    made = []
+    for found in result.properties:
+        run, wanted = found.answer.run, is_to_blame(request, found)
+        if run is not None and wanted and not interruption.requested:
+            threads, check = request.exploring.threads, result.check.name
+            blamed = blame_run(
+                errors, specification, request.settings, check, found.prop, run, request.limits, interruption,
+                threads=threads, quiet=request.quiet,
+            )  # fmt: skip
+            found = replace(found, blamed=blamed)
+        made.append(found)
+    return replace(result, properties=tuple(made))
+
+
+def is_to_blame(request: Request, found: PropertyResult) -> bool:
+    """Whether a counterexample is one that `--blame` is about."""
+    if found.answer.verdict != "violated" or not request.blame:
+        return False
+    return found.prop.name in request.properties or (found.outcome == "unexpected" and not request.properties)
+
+
 def show_overview(
     request: Request, console: Console, specification: Specification, results: Sequence[CheckResult]
 ) -> None:
@@ -238,7 +276,7 @@ def show_overview(
         console.print()
         console.print(overview.headline(results))
     for result in results:
-        surprises = [one for one in result.properties if one.outcome == "unexpected" or one.without_value]
+        surprises = [one for one in result.properties if is_surprise(one)]
         short = replace(result, properties=tuple(surprises[:1]))
         wanted = short if not (request.runs or request.witnesses) else result
         show_runs(request, console, specification, wanted)
@@ -326,6 +364,11 @@ def show_result(request: Request, console: Console, specification: Specification
             console.print(recheck_report.difference(console, one))
 
 
+def is_surprise(found: PropertyResult) -> bool:
+    """Whether a run is shown without being asked for: it is unexpected, or blame has looked at it."""
+    return found.outcome == "unexpected" or found.without_value or found.blamed is not None
+
+
 def is_short(found: PropertyResult) -> bool:
     """Whether a run was found that is shown only on request: that of an expected violation."""
     return found.answer.verdict == "violated" and found.outcome == "expected" and found.answer.run is not None
@@ -343,7 +386,7 @@ def show_runs(request: Request, console: Console, specification: Specification, 
             shown_run(console, result.system, fault, None, steps=request.steps, places=specification.place_of)
         )
     for found in result.properties:
-        surprise = found.outcome == "unexpected" or found.without_value
+        surprise = is_surprise(found)
         is_witness = found.prop.kind == "reachable" and not found.without_value
         wanted = request.witnesses if is_witness else surprise or request.runs
         if found.answer.cti is not None:
@@ -371,6 +414,11 @@ def show_run(
     console.print(shown_run(console, result.system, run, about, steps=request.steps))
     if found.without_value:
         console.print(runs.indented(Text(f"{symbols(console).violated} {found.answer.scope}", "bad")))
+    if found.blamed is not None:
+        from hacheck.cli.checking.blaming import shown_blame
+
+        console.print()
+        console.print(runs.indented(shown_blame(found.blamed), 2))
     console.print(Text("\nto see it again:", style="quiet"))
     console.print(f"  {command_for(request, result.check.name, found)}", markup=False, highlight=False, soft_wrap=True)
 

@@ -17,6 +17,8 @@ EPILOG = """
 
   hacheck show run.json --format svg -o run.svg   a drawing; also for documents: mermaid, plantuml
 
+  hacheck show found.json --property p --blame     what the violation needs; the nearest good run
+
   hacheck show run.json --format itf              for tools that read ITF
 """
 
@@ -25,6 +27,11 @@ FORMATS = ("svg", "mermaid", "plantuml", "shiviz", "itf", "json")
 FORM = "Write the run as svg, mermaid, plantuml (drawings), shiviz (a log for ShiViz), itf or json (the view)."
 OUT = "Where --format writes, instead of standard output."
 STEPS = "A list of all that each step changed, instead of a picture."
+BLAME = (
+    "Try the counterexample without each fault, assumption, step and way of a guard: which of them prevents it? "
+    "And show the nearest run in which the property holds."
+)
+TIME = "With --blame: how long all trials take together, by default 2m."
 SPEC = "The spec of the run, if the file has several, or if it has moved."
 
 
@@ -40,12 +47,15 @@ def show(
     out: Annotated[str | None, option("--out", "-o", metavar="FILE", help=OUT, writes=Writes())] = None,
     itf: Annotated[bool, flag("--itf", help="The same as --format itf.")] = False,
     steps: Annotated[bool, flag("--steps", help=STEPS)] = False,
+    blame: Annotated[bool, flag("--blame", help=BLAME)] = False,
+    time: Annotated[str | None, option("--time", metavar="TIME", help=TIME)] = None,
     report: Annotated[str | None, option("--report", metavar="FILE", help=REPORT, writes=Writes())] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
     """Replay a saved run with the reference interpreter and show it step by step."""
-    from hacheck.cli.checking.saved_runs import report_saved, show_saved
+    from hacheck.cli.checking.saved_runs import BlameOptions, report_saved, show_saved
+    from hacheck.cli.options import parse_seconds
 
     if itf and form not in (None, "itf"):
         raise BadInput(f"--itf and --format {form} are two formats", "leave one of them out")
@@ -54,8 +64,13 @@ def show(
         raise BadInput(f"--format {form}: there is no such format", f"there are {', '.join(FORMATS)}")
     if out is not None and form is None:
         raise BadInput("--out goes with --format", "or --report FILE, for a page")
+    if time is not None and not blame:
+        raise BadInput("--time goes with --blame", "showing a run takes no time that could be limited")
+    if blame and form not in (None, "json"):
+        raise BadInput(f"--blame and --format {form}: that format has no room for it", "use --format json or --report")
+    blaming = BlameOptions(None if time is None else parse_seconds(time)) if blame else None
     if report is not None:
         if form is not None:
             raise BadInput("--report and --format are two outputs", "leave one of them out")
-        return report_saved(run, check, only, spec, report, no_color=no_color)
-    return show_saved(run, check, only, spec, form=form, out=out, steps=steps, no_color=no_color)
+        return report_saved(run, check, only, spec, report, blaming=blaming, no_color=no_color)
+    return show_saved(run, check, only, spec, form=form, out=out, steps=steps, blaming=blaming, no_color=no_color)

@@ -39,6 +39,8 @@ EPILOG = """
 
   hacheck verify mine.ha --raise-bounds             does it hold with one more of everything?
 
+  hacheck verify mine.ha --blame                    what does each violation need?
+
   hacheck verify mine.ha --recheck 30s              does a second interpreter say the same?
 
   hacheck verify mine.ha --checkpoint kept          then, if it is cut off:
@@ -78,6 +80,10 @@ RAISE = (
     "Check what holds again with each bound, size, fault budget and other number raised by one, and each assumption "
     "switched off. --time then also limits all these trials together (by default 10 min)."
 )
+BLAME = (
+    "Try each counterexample (of --property NAME, else each unexpected one) without each fault, assumption, step and "
+    "way of a guard: which of them prevents it? And show the nearest run in which the property holds."
+)
 JOBS = "With --all or --raise-bounds: how many checks run side by side; by default one for each core."
 STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, which count none."
 DEPTH = "Go at most this many steps deep; with simulation, take this many steps in each run instead of 200."
@@ -96,6 +102,7 @@ KEPT, ITF = Writes(within=("*",)), Writes(within=("*.itf.json",))
 
 Every = Annotated[bool, flag("--all", help=EVERY)]
 RaiseBounds = Annotated[bool, flag("--raise-bounds", help=RAISE, panel=EXPLORING)]
+Blame = Annotated[bool, flag("--blame", help=BLAME, panel=EXPLORING)]
 Jobs = Annotated[One, option("--jobs", metavar="N", help=JOBS, panel=EXPLORING)]
 Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. Repeatable.")]
 Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. Repeatable.")]
@@ -142,12 +149,15 @@ def refuse_contradictions(
     report: str | None,
     kept: str | None,
     watch: bool,
+    blame: bool,
 ) -> None:
     """Errors: `BadInput` where it is not said what to check, or how many run at once of what does not."""
     if spec is None and not every:
         raise BadInput("which spec?", "hacheck verify icestorm, or --all for all that is shipped")
     if every and report is not None:
         raise BadInput("--report is about one spec", "name it instead of --all")
+    if every and blame:
+        raise BadInput("--blame is about one spec", "name it instead of --all")
     if jobs is not None and not (every or raise_bounds):
         hint = "leave --jobs out"
         raise BadInput("--jobs goes with --all or --raise-bounds: one spec runs one check after the other", hint)
@@ -169,6 +179,7 @@ def verify(
     watch: WatchIt = False,
     engine: EngineName = "native",
     raise_bounds: RaiseBounds = False,
+    blame: Blame = False,
     jobs: Jobs = None,
     threads: Threads = None,
     fingerprint: Fingerprint = False,
@@ -202,11 +213,11 @@ def verify(
     from hacheck.cli.engines import parse_exploring
     from hacheck.cli.options import parse_jobs, parse_limits, parse_settings
 
-    refuse_contradictions(spec, every, jobs, raise_bounds, report, checkpoint or resume, watch)
+    refuse_contradictions(spec, every, jobs, raise_bounds, report, checkpoint or resume, watch, blame)
     shown = {"runs": runs, "steps": steps, "details": details, "witnesses": witnesses, "quiet": quiet}
     request = Request(
         spec=spec or "", checks=tuple(check or ()), settings=parse_settings(settings or ()),
-        properties=tuple(only or ()), wide=wide, raising=raise_bounds, jobs=parse_jobs(jobs),
+        properties=tuple(only or ()), wide=wide, raising=raise_bounds, blame=blame, jobs=parse_jobs(jobs),
         exploring=parse_exploring(
             engine, threads, fingerprint, no_reductions, checkpoint, resume, given, recheck, exhaustive
         ),

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from hacheck.checker.blame.blamed import Blamed
 from hacheck.checker.run_view.views import View, Views, places_of
 from hacheck.cli.sources import read_library
 from hacheck.model.ir import Property, System
@@ -42,6 +43,7 @@ class ShownRun(Struct, frozen=True):
     outcome: str = ""
     scope: str = ""
     urgent: bool = False
+    blamed: Blamed | None = None
 
 
 def spec_name(specification: Specification) -> str:
@@ -123,9 +125,17 @@ class ViewMaker:
         """The view of a run, and as data."""
         view = self.views(shown.system).view(shown.run, shown.asked)
         made = view.to_json() | {"spec": spec_name(self.specification), "check": shown.check}
+        if shown.blamed is not None:
+            made |= blame_of(shown.blamed, made["story"])
         if made["property"] is not None:
             made["property"] |= {"verdict": shown.verdict, "outcome": shown.outcome, "scope": shown.scope}
         return view, made
+
+
+def blame_of(blamed: Blamed, story: Sequence[Json]) -> dict[str, Json]:
+    """The parts of a view that blame adds: what was tried, the nearest good run, and a sentence of the story."""
+    sentence = {"rule": "blame", "text": blamed.sentence(), "steps": []}
+    return {**blamed.to_json(), "story": [*story, sentence] if sentence["text"] else list(story)}
 
 
 def views_of(specification: Specification, shown: Sequence[ShownRun]) -> list[tuple[str, Json]]:

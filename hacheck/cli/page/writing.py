@@ -35,6 +35,7 @@ def runs_of_results(results: Sequence[CheckResult]) -> list[ShownRun]:
                         found.outcome,
                         found.answer.scope,
                         urgent,
+                        found.blamed,
                     )
                 )
         if result.answer.error is not None:

@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
+from hacheck.checker.blame.blamed import Blamed
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views, places_of
+from hacheck.cli.page.report_data import blame_of
 from hacheck.cli.pictures.lanes import CLIENTS
 from hacheck.cli.pictures.run_svg import svg
 from hacheck.cli.pictures.step_captions import StepCaptions
@@ -22,16 +24,23 @@ WORLD = "environment"
 
 
 def in_format(
-    form: str, specification: Specification, system: System, run: Run, about: Property | None, check: str | None
+    form: str,
+    specification: Specification,
+    system: System,
+    run: Run,
+    about: Property | None,
+    check: str | None,
+    blamed: Blamed | None = None,
 ) -> str:
-    """The run as text of a format: svg, mermaid, plantuml, shiviz, itf or json."""
+    """The run as text of a format: svg, mermaid, plantuml, shiviz, itf or json. `blamed`: what it needs, for json."""
     if form == "itf":
         return json.dumps(run_to_itf(system, run), indent=1) + "\n"
     view = Views(system, places_of(system, specification.place_of)).view(run, about).to_json()
     if form == "json":
         name = PurePath(specification.path.replace("\\", "/")).name
         about_run = {"spec": name, "check": check, "settings": dict(system.settings)}
-        return json.dumps({**view, **about_run}, ensure_ascii=False) + "\n"
+        added = {} if blamed is None else blame_of(blamed, view["story"])
+        return json.dumps({**view, **added, **about_run}, ensure_ascii=False) + "\n"
     reader = ViewReader(view)
     writers: dict[str, Callable[[ViewReader], str]] = {
         "mermaid": mermaid, "plantuml": plantuml, "shiviz": shiviz, "svg": svg,

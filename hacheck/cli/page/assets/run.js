@@ -10,7 +10,7 @@ let playing = null;
 function runPage() {
   const view = current();
   if (!view.property && tab === "why") tab = "step";
-  return [runHeading(view), storyOf(view), controls(view),
+  return [runHeading(view), storyOf(view), blameOf(view), goodRunOf(view), controls(view),
     h("div", { class: "split" },
       h("div", { class: "diagram", id: "diagram", role: "group", "aria-label": "the run, a button for each step" }),
       h("div", { class: "side" }, tabBar(),
@@ -33,6 +33,38 @@ function storyOf(view) {
   if (!view.data.story?.length) return null;
   return h("details", { class: "card story", open: true }, h("summary", {}, h("b", {}, "What happens")),
     view.data.story.map((sentence) => h("p", {}, linked(sentence))));
+}
+
+/** What the violation needs: each trial with what came of it, those that prevent it first. */
+function blameOf(view) {
+  const blame = view.data.blame;
+  if (!blame?.trials.length) return null;
+  const groups = [["prevents", "good", "Prevents the violation"], ["open", "warn", "Undecided"],
+    ["violated", "", "Does not prevent it"]];
+  return h("details", { class: "card" }, h("summary", {}, h("b", {}, "What it needs"), " ",
+    h("span", { class: "soft" }, `each tried alone, within the same bounds: ${plural(blame.trials.length, "trial")}`)),
+  groups.map(([outcome, look, words]) => trialsOf(blame.trials.filter((trial) => trial.outcome === outcome), look, words)));
+}
+
+function trialsOf(trials, look, words) {
+  if (!trials.length) return null;
+  return [h("h3", {}, h("span", { class: look ? `tag ${look}` : "soft" }, words)), h("ul", {}, trials.map((trial) => h("li", {},
+    linked({ text: trial.words, steps: [] }), ": ", trial.result,
+    trial.steps.length ? [" · step ", trial.steps.map((step) => [jump(step), " "])] : null)))];
+}
+
+/** The nearest run in which the property holds, from its first difference on. */
+function goodRunOf(view) {
+  const good = view.data.good_run;
+  if (!good) return null;
+  const first = good.differences.findIndex((one) => one.mark !== "same");
+  return h("details", { class: "card" }, h("summary", {}, h("b", {}, "Nearest good run"), " ",
+    h("span", { class: "soft" }, good.shared ? `the same up to step ${good.shared}` : "differs from the first step on")),
+  h("ul", {}, good.differences.map((one, place) => h("li", {}, one.number ? [jump(one.number), " "] : null, one.words,
+    one.mark === "same" ? null : [" ", h("span", { class: `tag ${one.mark === "added" ? "good" : "bad"}` },
+      one.mark === "added" && one.number ? "chosen otherwise" : one.mark)],
+    place === first ? [" ", h("b", {}, "the first difference")] : null))),
+  h("p", {}, "At its end the property holds."));
 }
 
 /** A sentence of the story: the numbers of its steps are buttons, what is in backquotes is code. */

@@ -1,0 +1,119 @@
+"""Blame as commands show it: what a counterexample needs, and the nearest good run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from hacheck.checker.blame.blamed import Blamed, blamed, heading, is_blamable
+from hacheck.checker.blame.good_run import Difference, GoodRun
+from hacheck.checker.blame.trials import Subject, TrialResult
+from hacheck.checker.engine import Limits, Progress
+from hacheck.cli.progress import progress_display
+from hacheck.model.ir import Property, System
+from hacheck.model.language import Specification
+from hacheck.model.runs import Run
+from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.resources import usable_cores
+
+STEPS_SHOWN = 12
+"""Of more steps of the good run there is the number."""
+
+
+def blame_run(
+    errors: Console,
+    specification: Specification,
+    settings: Mapping[str, str],
+    check: str | None,
+    asked: Property,
+    run: Run,
+    limits: Limits,
+    interruption: Interruption,
+    *,
+    threads: int | None = None,
+    quiet: bool = False,
+) -> Blamed | None:
+    """What a counterexample needs; `None` where a run is none. `settings`: on top of those of the check."""
+    if not is_blamable(asked, run):
+        return None
+    system = specification.instantiate(settings, check).system
+    if system is None:
+        return None
+    values = dict(system.settings)
+    assumptions = tuple((one.name, values[one.name]) for one in specification.parameters if one.kind == "assumption")
+
+    def other(name: str, value: str) -> System | None:
+        return specification.instantiate({**settings, name: value}, check).system
+
+    with progress_display(errors, f"blame {asked.name}", quiet=quiet) as display:
+
+        def report(progress: Progress) -> bool:
+            display.update(progress)
+            return not interruption.requested
+
+        subject = Subject(system, asked, run, assumptions, other)
+        return blamed(subject, limits, report, threads or usable_cores())
+
+
+def shown_blame(found: Blamed) -> RenderableType:
+    """What prevents the violation and what does not, and the nearest good run."""
+    results = found.blame.results
+    parts: list[RenderableType] = []
+    if not results:
+        parts.append(Text("blame: the run has nothing to be tried without", style="quiet"))
+    else:
+        parts.append(Text(f"blame: each tried alone, within the same bounds ({heading(found.blame)})", style="head"))
+    parts += _group("prevents the violation", "good", [one for one in results if _is_listed(one, "prevents")])
+    needed = [one for one in results if one.outcome == "prevents" and one.trial.kind == "step"]
+    if needed:
+        names = ", ".join(one.trial.words.split("`")[1] for one in needed)
+        parts.append(_line("steps that it needs: without one of these actions it is not violated", "good"))
+        parts.append(Padding(Text(names), (0, 0, 0, 4)))
+    parts += _group("does not prevent it", "warn", [one for one in results if one.outcome == "violated"])
+    parts += _group("undecided", "doubt", [one for one in results if one.outcome == "open"])
+    parts += [Text(), *_good_run(found.good)]
+    return Group(*parts)
+
+
+def _is_listed(result: TrialResult, outcome: str) -> bool:
+    return result.outcome == outcome and result.trial.kind != "step"
+
+
+def _group(title: str, style: str, results: Sequence[TrialResult]) -> Iterator[RenderableType]:
+    if results:
+        yield _line(title, style)
+    for one in results:
+        yield Padding(Text.assemble(one.trial.words, (f": {one.words}", "quiet")), (0, 0, 0, 4))
+
+
+def _line(words: str, style: str) -> RenderableType:
+    return Padding(Text(words, style=style), (0, 0, 0, 2))
+
+
+def _good_run(found: GoodRun | None) -> Iterator[RenderableType]:
+    """The nearest good run from its first difference on."""
+    if found is None:
+        yield Text("nearest good run: none found that differs in few steps", style="quiet")
+        return
+    shared = f"the same up to step {found.shared}, then" if found.shared else "it differs from the first step on:"
+    yield Text.assemble(("nearest good run: ", "head"), shared)
+    listed = found.differences[:STEPS_SHOWN]
+    first = next((place for place, one in enumerate(listed) if one.mark != "same"), None)
+    for place, one in enumerate(listed):
+        yield Padding(_difference(one, is_first=place == first), (0, 0, 0, 2))
+    if len(found.differences) > STEPS_SHOWN:
+        yield _line(f"and {len(found.differences) - STEPS_SHOWN} more steps", "quiet")
+    yield _line("and the property holds.", "good")
+
+
+def _difference(one: Difference, *, is_first: bool) -> Text:
+    sign, style = {"same": (" ", "quiet"), "added": ("+", "good"), "left out": ("-", "bad")}[one.mark]
+    number = "" if one.number is None else str(one.number)
+    said = {"same": "", "added": "" if one.number is None else "  (chosen otherwise)", "left out": "  (left out)"}[
+        one.mark
+    ]
+    line = Text.assemble((f"{sign} {number:>3}  ", style), (one.words, style), (said, "quiet"))
+    return line.append("  <- the first difference", style="bad") if is_first else line

@@ -1,0 +1,1 @@
+"""What a counterexample needs, and the nearest good run."""
