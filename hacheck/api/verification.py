@@ -263,7 +263,7 @@ def verify(
     - `check`: one check or several; by default all but those that the spec runs by request only.
     - `settings`: values that go before those of the check.
     - `properties`: only these; by default those that the check names, or all.
-    - `limits`: where each exploration ends as undecided; by default at three quarters of the memory.
+    - `limits`: where each exploration ends as undecided; by default at half of the memory that is free.
     - `exhaustive`: explore every state, also where every property is decided before; then all numbers are of the whole
       graph.
     - `report`: called several times a second; `False` ends the exploration, which keeps what it has found.

@@ -15,6 +15,7 @@ from hacheck.model.ir import System
 from hacheck.model.runs import Run
 
 if TYPE_CHECKING:
+    from hacheck.checker.multipliers import Multiplier
     from hacheck.checker.recheck_result import Rechecked
 
 DEPTH_REACHED = "the depth limit was reached"
@@ -39,7 +40,8 @@ class Progress(Struct, frozen=True):
     """How far a check is: distinct states found, steps taken, breadth-first level, states waiting, seconds since its
     start, bytes the process holds. `phase`: what is being done ("lowering", "compiling", "exploring", "checking
     liveness", "reconstructing the run"). `violated`: the properties for which a counterexample is known already, each
-    with its number of steps."""
+    with its number of steps. `multipliers`: what makes the state space large, once it is.
+    """
 
     states: int
     transitions: int
@@ -49,6 +51,7 @@ class Progress(Struct, frozen=True):
     memory_bytes: int
     phase: str = "exploring"
     violated: tuple[tuple[str, int], ...] = ()
+    multipliers: tuple[Multiplier, ...] = ()
 
 
 Report: TypeAlias = Callable[[Progress], bool]
@@ -83,6 +86,7 @@ class Coverage(Struct, frozen=True):
     properties that say nothing of any state explored, each with the condition that was never true in one
     (`premise_of`). `bytes_per_state`: memory held for each state, where it was counted. `omission`: the probability at
     most that a state was taken for one already seen and left out, 0 where states are compared in full.
+    `multipliers`: what makes the state space large, where a limit or Ctrl-C ended the exploration.
     """
 
     states: int
@@ -97,6 +101,7 @@ class Coverage(Struct, frozen=True):
     unexercised: tuple[tuple[str, str], ...] = ()
     bytes_per_state: float | None = None
     omission: float = 0.0
+    multipliers: tuple[Multiplier, ...] = ()
 
     @property
     def ended_early(self) -> bool:

@@ -47,7 +47,7 @@ JsonOption = Annotated[
     str | None,
     option("--json", metavar="FILE", help="Write everything found as JSON (- is stdout).", writes=Writes()),
 ]
-MEMORY = "Stop at this much memory: 8GiB, 500M. By default three quarters of the machine's."
+MEMORY = "Stop at this much memory: 8GiB, 500M. By default half of what is free at the start."
 MemoryOption = Annotated[str | None, option("--memory", metavar="SIZE", help=MEMORY)]
 NoColorOption = Annotated[bool, flag("--no-color", help="Plain text. The variable NO_COLOR does the same.")]
 DebugOption = Annotated[bool, flag("--debug", help="On an internal error, show where in hacheck it happened.")]

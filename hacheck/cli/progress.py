@@ -226,6 +226,10 @@ class OneLine:
     def __init__(self, display: Display, title: str) -> None:
         self.display, self.title = display, title
 
+    def hide(self) -> None:
+        """Makes way for something else to be printed."""
+        self.display.hide()
+
     def update(self, progress: Progress) -> None:
         """Shows the progress, or not: it may be called often."""
         self.display.update(self.title, progress)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from functools import cache
 from pathlib import Path
 
 _STATM = Path("/proc/self/statm")
+_CGROUP, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+_KEEP_FREE = 2**26  # bytes of the machine's memory that are left to others
 
 
 def usable_cores() -> int:
@@ -24,21 +27,48 @@ def usable_cores() -> int:
     return max(cores, 1)
 
 
+@cache
 def memory_default() -> int | None:
-    """Three quarters of the memory this process may use, or `None` where that cannot be found out."""
-    found = []
+    """Half of the memory that is free when it is first asked for, or `None` where that cannot be found out."""
+    free = available_bytes()
+    if free is not None:
+        return (free + process_bytes()) // 2
     try:
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (ValueError, OSError, AttributeError):
+        return None
+
+
+def available_bytes() -> int | None:
+    """Bytes of memory that this process can still get before the machine runs out; `None` where nobody says."""
+    known = [room for room in (_machine_room(), _group_room()) if room is not None]
+    return max(min(known) - _KEEP_FREE, 0) if known else None
+
+
+def _machine_room() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
         pass
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        try:
-            text = Path(path).read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            continue
-        if text.isdigit():
-            found.append(int(text))
-    return min(found) * 3 // 4 if found else None
+    return None
+
+
+def _group_room() -> int | None:
+    """What the process's control group leaves, where there is one with a limit."""
+    try:
+        group = _CGROUP.read_text(encoding="utf-8").strip().rsplit("::", 1)[-1]
+        folder = _GROUPS / group.lstrip("/")
+        rooms = [
+            int(most) - int((place / "memory.current").read_text(encoding="ascii"))
+            for place in (folder, *folder.parents)
+            if (place / "memory.max").is_file()
+            and (most := (place / "memory.max").read_text(encoding="ascii").strip()) != "max"
+        ]
+    except (OSError, ValueError):
+        return None
+    return min(rooms, default=None)
 
 
 def process_bytes() -> int:

@@ -18,8 +18,9 @@ from hacheck.checker.explicit.search.control_words import ROOM, SHIFT, TABLE
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.visited_set import Visited
 from hacheck.compile.machine import reserved_memory
-from hacheck.compile.machine.reserved_memory import Region, available_bytes, reserve, touched
-from hacheck.supervise.resources import process_bytes
+from hacheck.compile.machine.reserved_memory import Region, reserve, touched
+from hacheck.supervise import resources
+from hacheck.supervise.resources import available_bytes, process_bytes
 from hacheck.supervise.thread_pool import ThreadPool
 from tests.native.searching import never_stop
 
@@ -102,9 +103,9 @@ def test_control_group_limits_count(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (folder / "memory.current").write_text(now + "\n")
     own = tmp_path / "cgroup"
     own.write_text("0::/outer/inner\n")
-    monkeypatch.setattr(reserved_memory, "_CGROUP", own)
-    monkeypatch.setattr(reserved_memory, "_GROUPS", tmp_path)
-    assert reserved_memory.available_bytes() == 2**29 - 2**26
+    monkeypatch.setattr(resources, "_CGROUP", own)
+    monkeypatch.setattr(resources, "_GROUPS", tmp_path)
+    assert resources.available_bytes() == 2**29 - 2**26
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")

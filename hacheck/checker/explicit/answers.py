@@ -6,11 +6,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck.checker.engine import Answer, Coverage, PropertyAnswer
-from hacheck.checker.explicit.coverage_text import bound_counts, covered, stopped_short, unlikely
+from hacheck.checker.explicit.coverage_text import bound_counts, covered, stopped_short, unlikely, what_helps
 from hacheck.checker.explicit.premises import PREMISE, premise_of
 from hacheck.checker.explicit.property_conditions import NO_VALUE, modes_of, select
 from hacheck.checker.explicit.run_reconstruction import run_along, run_and_step, run_into_error
 from hacheck.checker.explicit.search_result import (
+    BEYOND,
     SPEC_ERROR,
     Findings,
     Lasso,
@@ -142,7 +143,7 @@ def _answer(
         if undecided is not None:
             return PropertyAnswer(name, "unknown", undecided)
         try:
-            return _liveness_answer(explored.subject, prop, verdicts[name], scope)
+            return _liveness_answer(explored, prop, verdicts[name])
         except Unconfirmed:
             return PropertyAnswer(name, "unknown", UNCONFIRMED)
     try:
@@ -167,11 +168,15 @@ def _answer(
     return PropertyAnswer(name, "holds", scope)
 
 
-def _liveness_answer(subject: Subject, prop: Property, verdict: LivenessVerdict, scope: str) -> PropertyAnswer:
+def _liveness_answer(explored: Explored, prop: Property, verdict: LivenessVerdict) -> PropertyAnswer:
     """The answer to a property of infinite runs on a graph explored to its end."""
+    subject, scope = explored.subject, explored.scope
     match verdict:
         case None:
             return PropertyAnswer(prop.name, "holds", scope)
+        case Undecided() if verdict == BEYOND:
+            why = f"{BEYOND.reason}: {what_helps(subject.system, explored.bounds_reached)}"
+            return PropertyAnswer(prop.name, "unknown", f"{why}; {scope}")
         case Undecided(reason):
             return PropertyAnswer(prop.name, "unknown", f"{reason}; {scope}")
         case Valueless(path, expression):

@@ -29,6 +29,18 @@ def stopped_short(size: int, depth: int, reason: str) -> str:
     return f"{size:,} state{'s' * (size != 1)} to depth {depth} explored; stopped because {reason}"
 
 
+def what_helps(system: System, bounds_reached: tuple[tuple[str, int], ...]) -> str:
+    """What may decide a property of infinite runs of which one leaves these bounds. The bounds of calls are the tool's
+    own: none can be raised. Where it is not known which bounds were reached, it may be any."""
+    words = dict(system.bounds)
+    names = [name for name, _ in bounds_reached or system.bounds if not name.startswith("calls of ")]
+    ended = "a `when` that keeps runs within it, or `fair`, decides more"
+    if not names:
+        return f"no bound that was reached can be raised; {ended}"
+    meant = " or ".join(f"`{words.get(name, name)}`" for name in names)
+    return f"raise the bound {meant}; where runs pass every bound, none is high enough: {ended}"
+
+
 def unlikely(omission: float) -> str:
     """How likely it is that a search left out a state, because it knows states by a hash."""
     return f"a state was left out with a probability of at most {omission:.1g}"

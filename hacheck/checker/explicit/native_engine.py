@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck import __version__
-from hacheck.checker.engine import Answer, Limits, Progress, Refused, Report
+from hacheck.checker.engine import DECIDED, Answer, Limits, Progress, Refused, Report
 from hacheck.checker.explicit.answers import UNCONFIRMED, Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.native_program import Builder, Built, Unavailable
 from hacheck.checker.explicit.property_conditions import goal_of, select
@@ -141,6 +141,7 @@ class NativeEngine(Struct, frozen=True):
                     self._keeping(builder, built),
                     properties,
                     exact=not builder.gaps,
+                    measure=partial(self._measure, builder, built),
                 )
         except CheckpointError as error:
             raise Refused(str(error)) from None
@@ -149,12 +150,18 @@ class NativeEngine(Struct, frozen=True):
             subject = Subject(builder.replayed, instances, bounds, built.reduce, exact=not builder.gaps)
             omission = log.size**2 / 2**65 if self.fingerprint else 0.0
             check_liveness = partial(self._check_liveness, builder, search, log)
+            if log.stopped not in (None, DECIDED):
+                self._measure(builder, built, search)
             answer = answer_of(Explored(subject, properties, log, check_liveness, omission), watch)
             words = reduction_notes(built.reductions, log.size, self._stands_for(built, log, search.bounds))
             notes = answer.notes if log.trouble is None else (*answer.notes, log.trouble)
             answer = replace(answer, rechecked=self._rechecked(subject, log, watch))
         afterwards = 0.0 if answer.rechecked is None else answer.rechecked.seconds
-        coverage = replace(answer.coverage, wall_seconds=watch.seconds() + search.seconds_before - afterwards)
+        coverage = replace(
+            answer.coverage,
+            wall_seconds=watch.seconds() + search.seconds_before - afterwards,
+            multipliers=search.bounds.multipliers if log.stopped else (),
+        )
         return replace(
             answer,
             coverage=coverage,
@@ -180,6 +187,18 @@ class NativeEngine(Struct, frozen=True):
 
         with watch.phase("re-checking"):
             return self.recheck(subject, log, log.seconds, go_on)
+
+    def _measure(self, builder: Builder, built: Built, search: Search) -> None:
+        """Notes what makes the state space large, from states far apart in it."""
+        if search.forgets:
+            return
+        from hacheck.checker.multipliers import SAMPLE, multipliers
+
+        workers = [(worker.first, worker.next) for worker in search.workers.all]
+        indices = [index for first, end in workers for index in range(first, end, max(search.size // SAMPLE, 1))]
+        search.bounds.multipliers = multipliers(
+            builder.system, built.program.layout, map(search.workers.state, indices)
+        )
 
     def _keeping(self, builder: Builder, built: Built) -> Keeping | None:
         """What a checkpoint is for. One fits where states mean the same."""

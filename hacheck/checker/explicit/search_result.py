@@ -119,7 +119,7 @@ class Undecided(Struct, frozen=True):
     reason: str
 
 
-BEYOND = Undecided("a run leaves the bounds before it reaches its goal: raise the bound")
+BEYOND = Undecided("a run leaves the bounds before it reaches its goal")
 
 LivenessVerdict: TypeAlias = Lasso | Valueless | Undecided | None
 """What is found out about an `eventually` or `leads_to` property; `None`: it holds."""

@@ -16,7 +16,7 @@ from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import DEPTH_REACHED
 from hacheck.checker.explicit.coverage_text import unlikely
 from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unexercised, unused_actions
-from hacheck.cli.checking import recheck_report
+from hacheck.cli.checking import growth_report, recheck_report
 from hacheck.cli.console import Symbols, seconds, size, symbols
 from hacheck.model.ir import Property, System
 from hacheck.wording import plural
@@ -98,7 +98,9 @@ def vacuous(result: CheckResult) -> RenderableType | None:
     return Padding(table, INDENT) if table.row_count else None
 
 
-def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
+def facts(
+    result: CheckResult, defaults: Mapping[str, str], specification: Specification | None = None
+) -> RenderableType:
     """Settings, faults and assumptions; how much was explored; what cut it short."""
     system, coverage = result.system, result.answer.coverage
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -123,6 +125,8 @@ def facts(result: CheckResult, defaults: Mapping[str, str]) -> RenderableType:
     )
     rest = Text("; --exhaustive explores the rest", style="quiet") if coverage.ended_early else Text()
     table.add_row("", extent(result).append_text(rest))
+    for name, words in growth_report.facts(specification, system, coverage.multipliers):
+        table.add_row(name, Text(words))
     if coverage.bytes_per_state is not None and coverage.states >= MANY:
         held = size(round(coverage.bytes_per_state * coverage.states))
         table.add_row("memory", f"{held}, {coverage.bytes_per_state:.0f} bytes a state")

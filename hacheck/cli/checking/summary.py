@@ -84,7 +84,14 @@ def check_table(console: Console, results: Sequence[CheckResult], skipped: Seque
         else:
             lines.append(line.append(words, style=style if result.outcome != "expected" else ""))
     for name in skipped:
-        lines.append(Text.assemble((marks.unknown, "warn"), "  ", (name.ljust(width), "name"), ("  not run", "warn")))
+        lines.append(
+            Text.assemble(
+                (marks.unknown, "warn"),
+                "  ",
+                (name.ljust(width), "name"),
+                ("  not run: ended by Ctrl-C before it began", "warn"),
+            )
+        )
     return Group(*lines)
 
 

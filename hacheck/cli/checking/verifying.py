@@ -18,7 +18,7 @@ from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Engine, Limits, Progress, Refused
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
 from hacheck.cli import json_output
-from hacheck.cli.checking import overview, recheck_report, report, runs
+from hacheck.cli.checking import growth_report, overview, recheck_report, report, runs
 from hacheck.cli.checking.ci_outputs import Ci as Ci
 from hacheck.cli.checking.ci_outputs import ci_outputs
 from hacheck.cli.checking.raising_limits import Earlier, command_of, raise_limits, show_raised
@@ -68,6 +68,11 @@ class Request(Struct, frozen=True):
     witnesses: bool = False
     quiet: bool = False
     no_color: bool = False
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the user has said how far an exploration goes."""
+        return any(one is not None for one in (self.states_max, self.depth_max, self.seconds_max))
 
     @property
     def limits(self) -> Limits:
@@ -315,19 +320,32 @@ def explored(
         if specification is not None:
             recheck = recheck_for(request.exploring, specification, request.settings, prepared.check.name)
         engine = engine_of(request.exploring, prepared, kept, recheck)
-        result = explore(request, engine, prepared, title, interruption)
+        result = explore(request, engine, prepared, title, interruption, specification)
         violated += sum(found.answer.verdict == "violated" for found in result.properties)
         yield result
 
 
 def explore(
-    request: Request, engine: Engine, prepared: Prepared, title: str, interruption: Interruption
+    request: Request,
+    engine: Engine,
+    prepared: Prepared,
+    title: str,
+    interruption: Interruption,
+    specification: Specification | None = None,
 ) -> CheckResult:
-    """One check, with its progress shown under a title."""
+    """One check, with its progress shown under a title; once it is large, what makes it so, where the user gave no
+    limits."""
     errors = error_console(no_color=request.no_color)
+    is_noticed = request.quiet or request.is_limited
     with progress_display(errors, title, quiet=request.quiet) as display:
 
         def report(progress: Progress) -> bool:
+            nonlocal is_noticed
+            if progress.multipliers and not is_noticed:
+                is_noticed = True
+                display.hide()
+                memory, name = request.limits.memory_bytes_max, prepared.check.name
+                errors.print(growth_report.notice(specification, prepared.system, name, progress, memory, request.spec))
             display.update(progress)
             return not interruption.requested
 
@@ -347,7 +365,7 @@ def show_result(request: Request, console: Console, specification: Specification
     console.print(report.heading(console, result.check.name, result.check.description))
     if vacuous is not None:
         console.print(vacuous)
-    console.print(report.facts(result, defaults))
+    console.print(report.facts(result, defaults, specification))
     console.print()
     if result.properties:
         console.print(report.properties(console, result))

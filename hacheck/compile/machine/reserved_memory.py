@@ -9,13 +9,9 @@ import ctypes
 import mmap
 import platform
 import sys
-from pathlib import Path
 
 PAGE_BYTES = 2**21
 """What a region touches at least, where the machine has huge pages."""
-
-_CGROUP, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-_KEEP_FREE = 2**26  # bytes of the machine's memory that are left to others
 
 
 def _reserving() -> int:
@@ -114,35 +110,3 @@ def _addresses() -> int:
 def touched(size: int) -> int:
     """Bytes of memory that the machine gives for the first `size` bytes of a region, at most."""
     return -(-size // PAGE_BYTES) * PAGE_BYTES
-
-
-def available_bytes() -> int | None:
-    """Bytes of memory that this process can still get before the machine runs out; `None` where nobody says."""
-    known = [room for room in (_machine_room(), _group_room()) if room is not None]
-    return max(min(known) - _KEEP_FREE, 0) if known else None
-
-
-def _machine_room() -> int | None:
-    try:
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    return None
-
-
-def _group_room() -> int | None:
-    """What the process's control group leaves, where there is one with a limit."""
-    try:
-        group = _CGROUP.read_text(encoding="utf-8").strip().rsplit("::", 1)[-1]
-        folder = _GROUPS / group.lstrip("/")
-        rooms = [
-            int(most) - int((place / "memory.current").read_text(encoding="ascii"))
-            for place in (folder, *folder.parents)
-            if (place / "memory.max").is_file()
-            and (most := (place / "memory.max").read_text(encoding="ascii").strip()) != "max"
-        ]
-    except (OSError, ValueError):
-        return None
-    return min(rooms, default=None)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from hacheck.checker.engine import Limits, Progress, Report
-from hacheck.compile.machine.reserved_memory import available_bytes
-from hacheck.supervise.resources import process_bytes
+from hacheck.supervise.resources import available_bytes, process_bytes
 from hacheck.supervise.task import Cancelled
+
+if TYPE_CHECKING:
+    from hacheck.checker.multipliers import Multiplier
 
 REPORT_SECONDS = 0.15
 _MEASURE_SECONDS = 0.03
@@ -23,7 +26,7 @@ class Bounds:
 
     - `phase`: what is being done, for the report.
     - `seen`: what was last reported.
-    - `violated`: the counterexamples known so far, for the report.
+    - `violated`, `multipliers`: the counterexamples known so far, and what makes the state space large, for the report.
     """
 
     __slots__ = (
@@ -35,6 +38,7 @@ class Bounds:
         "_reported",
         "_started",
         "limits",
+        "multipliers",
         "phase",
         "report",
         "seen",
@@ -47,6 +51,7 @@ class Bounds:
         self.phase = EXPLORING
         self.seen = Progress(0, 0, 0, 0, 0.0, 0)
         self.violated: tuple[tuple[str, int], ...] = ()
+        self.multipliers: tuple[Multiplier, ...] = ()
         self._refused: float | None = None  # when a report was first answered by no
         self._reported = time.perf_counter()
         self._started = self._reported if started is None else started
@@ -92,7 +97,9 @@ class Bounds:
         """Reports; returns "interrupted" where the report's answer is to stop."""
         self._reported = time.perf_counter()
         held = process_bytes()
-        self.seen = Progress(states, transitions, depth, waiting, self.seconds(), held, self.phase, self.violated)
+        self.seen = Progress(
+            states, transitions, depth, waiting, self.seconds(), held, self.phase, self.violated, self.multipliers
+        )
         return None if self.report(self.seen) else INTERRUPTED
 
     def poll(self, phase: str, grace: float = 0.0) -> None:
