@@ -79,7 +79,7 @@ def test_published_schema_is_that_of_the_data_class(document: type[Document], up
 
 
 def test_every_published_schema_belongs_to_a_document() -> None:
-    assert set(SCHEMAS.glob("*.json")) == {schema_file(document) for document in DOCUMENTS}
+    assert set(SCHEMAS.glob("*.json")) == {*map(schema_file, DOCUMENTS), SCHEMAS / "view-1.json"}
 
 
 @pytest.fixture(scope="module")

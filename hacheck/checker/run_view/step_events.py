@@ -31,7 +31,7 @@ from hacheck.model.types import Map, Value, values
 
 Event: TypeAlias = dict[str, Any]
 
-NODE_FAULTS = ("restart", "pause", "resume", "halt")
+NODE_FAULTS = ("restart", "pause", "resume")
 CRASHES = ("crash", "wipe", "blackout")
 """Faults that stop nodes: one, one with its disk, all of a kind."""
 
@@ -47,6 +47,8 @@ def events_of(system: System, before: State, step: Step, actor: str, made: Seque
         ]
     elif verb in NODE_FAULTS and actor:
         found.append({"t": verb, "node": actor})
+    elif not verb:
+        found += [{"t": "halt", "node": node} for node in _stopped(system, before, step.state)]
     found += _calls(made, actor)
     crashes = any(event["t"] == "crash" for event in found)
     for variable, was, now in zip(system.variables, before, step.state, strict=True):

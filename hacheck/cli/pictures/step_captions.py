@@ -51,6 +51,7 @@ class StepCaptions:
         if repaired:
             return "", repaired
         said = [*self._locks(step), *self._messages(step), *self._calls(step)]
+        said += [f"{self.words(one['node'])} halts" for one in reader.effects(step, "halt")]
         said += [self.words(words) for words in acknowledgements(reader.effects(step, "acknowledged"))]
         said += self._fields(step, alone=not said)
         return self._head(step), "; ".join(said)

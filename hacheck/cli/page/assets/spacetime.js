@@ -232,11 +232,11 @@ class Picture {
   }
 
   mark(step, row, y) {
-    const marks = step.effects.filter((effect) => ["crash", "restart", "pause", "resume"].includes(effect.t)
+    const marks = step.effects.filter((effect) => ["crash", "halt", "restart", "pause", "resume"].includes(effect.t)
       && this.x.has(effect.node));
     const drawn = marks.map((effect) => {
       const x = this.x.get(effect.node);
-      if (effect.t === "crash")
+      if (effect.t === "crash" || effect.t === "halt")
         return s("path", { d: `M${x - 7} ${y - 7}L${x + 7} ${y + 7}M${x + 7} ${y - 7}L${x - 7} ${y + 7}`,
           stroke: "var(--bad)", "stroke-width": 4 });
       if (effect.t === "pause")
