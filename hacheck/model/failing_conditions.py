@@ -13,9 +13,10 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hacheck.model.counters.value_distances import unbounded
 from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, domain_values, evaluate
 from hacheck.model.execution import Going, Line, Stopped, execute
-from hacheck.model.interpreter import Interpreter
+from hacheck.model.interpreter import Interpreter, Taken, instances
 from hacheck.model.ir import (
     Binary,
     Choose,
@@ -39,7 +40,7 @@ from hacheck.model.ir import (
 from hacheck.model.render import show, show_expression
 from hacheck.model.render_expression import as_written
 from hacheck.model.rewrite import Tree, conjuncts, parts, rebuild, walk
-from hacheck.model.runs import State
+from hacheck.model.runs import Run, State
 from hacheck.model.types import Enum, Map, Value
 from hacheck.model.typing import type_of
 
@@ -87,6 +88,21 @@ def failing_conditions(
     """What keeps a step from happening: the fewest conditions that fail together; none where it is possible."""
     found = attempts(system, state, action, arguments)
     return min(found, key=lambda one: (bool(one.error), len(one.failing))).failing if found else ()
+
+
+def why_impossible(system: System, run: Run) -> tuple[FailingCondition, ...]:
+    """What keeps the first step of a run that is not possible from happening; nothing where each is possible, or leads
+    elsewhere only. Cost: the outcomes of one action instance for each step."""
+    interpreter = Interpreter(unbounded(system))
+    state = run.initial
+    for step in run.steps:
+        if not 0 <= step.action < len(system.actions) or step.arguments not in instances(system.actions[step.action]):
+            return ()
+        outcomes = interpreter.outcomes_with(step.action, step.arguments, state)
+        if not any(isinstance(one, Taken) for one in outcomes):
+            return failing_conditions(interpreter.system, state, step.action, step.arguments)
+        state = step.state
+    return ()
 
 
 def attempts(

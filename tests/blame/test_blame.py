@@ -175,7 +175,7 @@ def test_nearest_good_run_shares_most_and_marks_the_first_difference(tmp_path: P
     assert good["differences"][0]["mark"] != "same"
     assert [one["words"] for one in good["differences"]][-1] == "take at Server 2"
     assert len(good["run"]) == good["length"] + 1
-    assert "<- the first difference" in found["shown"]
+    assert "<- first difference" in found["shown"]
     assert "and the property holds." in found["shown"]
 
 

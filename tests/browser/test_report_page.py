@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import SPECS
 from tests.browser.page import Page
+from tests.cli.command import hacheck
 
 BROKEN = "#/run/two_phase_commit.ha/gives_up/together"
 FOREVER = "#/run/two_phase_commit.ha/blocks/decided"
@@ -252,3 +255,22 @@ def test_tab_reaches_every_row_and_leaves_again(page: Page, standby: str) -> Non
         page.press("\ue004")
         seen.append(page.run("const one = document.activeElement; return one.dataset.row ?? one.id ?? one.tagName"))
     assert {"0", "5", "tab-why", "panel", "theme"} <= set(seen)
+
+
+def test_what_a_violation_needs_and_the_nearest_good_run_are_cards(page: Page, tmp_path: Path) -> None:
+    report = tmp_path / "standby.html"
+    spec = str(SPECS / "standby.ha")
+    ended = hacheck("verify", spec, "--property", "one_active", "--blame", "--quiet", "--report", str(report))
+    assert ended.code in (0, 1), ended.err
+    page.open(f"{report.as_uri()}#/run/standby.ha/default/one_active/0")
+    page.click("summary", "What it needs")
+    card = next(one.text for one in page.all("details.card") if one.text.startswith("What it needs"))
+    assert "Prevents the violation" in card
+    assert "not violated (all" in card
+    page.click("summary", "Nearest good run")
+    card = next(one for one in page.all("details.card") if one.text.startswith("Nearest good run"))
+    assert "the first difference" in card.text
+    assert page.axe() == []
+    page.click("a", "The whole run")
+    assert "nearest good run" in page.text("h2")
+    assert not page.all(".row.break")

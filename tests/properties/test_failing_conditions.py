@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from hacheck.model import ir
 from hacheck.model.evaluation import EvaluationError
-from hacheck.model.failing_conditions import failing_conditions
+from hacheck.model.failing_conditions import failing_conditions, why_impossible
 from hacheck.model.interpreter import Interpreter, Taken, instances
 from hacheck.model.language import load
 from hacheck.model.render import show_expression
 from hacheck.model.rewrite import conjuncts
-from hacheck.model.runs import State
+from hacheck.model.runs import Run, State
 from tests.properties.scale import seeds
 from tests.strategies import seeded_system
 
@@ -100,3 +100,18 @@ def test_words_name_the_condition_and_the_values_it_reads() -> None:
     assert words("stop", 2) == ["`s.mode == done` is false (s.mode is idle)"]
     assert words("job", 1, 2) == ["no `job` is under way from Server 2 to Server 1"]
     assert words("restart Server", 1) == ["Server 1 is up"]
+
+
+def test_first_impossible_step_of_a_run_has_its_reasons() -> None:
+    specs = [load(text, "small.ha").specification for text in (SPEC, SPEC.replace("s.load < 2", "s.load > 2"))]
+    assert all(specs)
+    old, new = (one.instantiate().system for one in specs if one is not None)
+    assert old is not None
+    assert new is not None
+    interpreter = Interpreter(old)
+    (start,) = interpreter.initial_states()
+    numbers = {action.name: number for number, action in enumerate(old.actions)}
+    (step,) = [one.step for one in interpreter.outcomes_with(numbers["start"], (1, 2), start) if isinstance(one, Taken)]
+    run = Run(start, (step,))
+    assert why_impossible(old, run) == ()
+    assert [one.words for one in why_impossible(new, run)] == ["`2 < s.load` is false (s.load is 0)"]

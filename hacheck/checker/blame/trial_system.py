@@ -15,6 +15,7 @@ from hacheck.model.evaluation import EvaluationError, Scope, evaluate
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import (
     FALSE,
+    TRUE,
     Action,
     Assign,
     Binary,
@@ -237,4 +238,6 @@ def _negated(condition: Expression) -> Expression:
 
 
 def _after(first: Expression, second: Expression) -> Expression:
+    if TRUE in (first, second):
+        return second if first == TRUE else first
     return Binary("and", first, second)

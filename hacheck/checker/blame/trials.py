@@ -72,7 +72,7 @@ class TrialResult(Struct, frozen=True):
         """What became of it, in a few words."""
         if self.outcome == "prevents":
             return (
-                "not violated, as that is less"
+                "not violated either (the search above covers it)"
                 if self.implied
                 else f"not violated (all {self.states:,} states explored)"
             )

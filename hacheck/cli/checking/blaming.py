@@ -116,4 +116,4 @@ def _difference(one: Difference, *, is_first: bool) -> Text:
         one.mark
     ]
     line = Text.assemble((f"{sign} {number:>3}  ", style), (one.words, style), (said, "quiet"))
-    return line.append("  <- the first difference", style="bad") if is_first else line
+    return line.append("  <- first difference", style="bad") if is_first else line

@@ -27,6 +27,7 @@ from hacheck.cli.page.report_data import ShownRun
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.counters.value_distances import unbounded
+from hacheck.model.failing_conditions import why_impossible
 from hacheck.model.interpreter import replay
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
@@ -169,7 +170,7 @@ def report_saved(
 ) -> ExitCode:
     """Replays saved runs, all of a file unless some are chosen, and writes a page of them."""
     from hacheck.checker.blame.blamed import is_blamable
-    from hacheck.cli.page.writing import runs_report
+    from hacheck.cli.page.writing import good_runs, runs_report
 
     content = read_json(file)
     several = isinstance(content, dict) and "specs" in content
@@ -207,6 +208,7 @@ def report_saved(
                 found_blame,
             )
         )
+        shown += good_runs(shown[-1])
     target.save(runs_report(specification, document, shown))
     return ExitCode.AS_EXPECTED
 
@@ -256,7 +258,9 @@ def decode(system: System, saved: Saved, file: str) -> Run:
     except ValueError as error:
         raise BadInput(f"{file}: not a run of {system.name}: {error}", hint) from None
     if (mismatch := replay(system, run)) is not None:
-        raise BadInput(f"{file}: the run is not possible in {system.name}: {mismatch}", hint)
+        reasons = "; ".join(one.words for one in why_impossible(system, run))
+        because = f" {reasons[0].upper()}{reasons[1:]}." if reasons else ""
+        raise BadInput(f"{file}: the run is not possible in {system.name}: {mismatch}{because}", hint)
     return run
 
 

@@ -56,6 +56,11 @@ def key_of(specification: Specification, check: str, name: str) -> str:
     return "/".join(part.replace("/", "_") for part in (spec_name(specification), check, name))
 
 
+def good_run_name(name: str) -> str:
+    """What the nearest good run of a property's counterexample is called in links."""
+    return f"{name}, nearest good run"
+
+
 def frame(specification: Specification, hacheck: str) -> dict[str, Json]:
     """The report without verdicts, runs and logs."""
     return {
@@ -127,6 +132,10 @@ class ViewMaker:
         made = view.to_json() | {"spec": spec_name(self.specification), "check": shown.check}
         if shown.blamed is not None:
             made |= blame_of(shown.blamed, made["story"])
+            if made["good_run"] is not None:
+                made["good_run"]["key"] = key_of(self.specification, shown.check, good_run_name(shown.name))
+        if shown.asked is not None and shown.name != shown.asked.name:
+            made["name"] = shown.name
         if made["property"] is not None:
             made["property"] |= {"verdict": shown.verdict, "outcome": shown.outcome, "scope": shown.scope}
         return view, made

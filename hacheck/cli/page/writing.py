@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hacheck import __version__
 from hacheck.cli.page.html_page import html_page
 from hacheck.cli.page.page_diagrams import diagrams_of
-from hacheck.cli.page.report_data import ShownRun, frame, verdicts_of, views_of
+from hacheck.cli.page.report_data import ShownRun, frame, good_run_name, verdicts_of, views_of
 from hacheck.model.language import Specification
 
 if TYPE_CHECKING:
@@ -38,10 +38,19 @@ def runs_of_results(results: Sequence[CheckResult]) -> list[ShownRun]:
                         found.blamed,
                     )
                 )
+                shown += good_runs(shown[-1])
         if result.answer.error is not None:
             name = "error of the spec"
             shown.append(ShownRun(result.check.name, name, result.system, result.answer.error, None, urgent=True))
     return shown
+
+
+def good_runs(about: ShownRun) -> list[ShownRun]:
+    """The nearest good run of a counterexample, as a run of its own, where there is one."""
+    if about.blamed is None or about.blamed.good is None:
+        return []
+    run = about.blamed.good.run
+    return [ShownRun(about.check, good_run_name(about.name), about.system, run, about.asked)]
 
 
 def verify_report(specification: Specification, document: Json, results: Sequence[CheckResult]) -> str:

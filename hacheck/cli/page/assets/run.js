@@ -23,7 +23,7 @@ function runHeading(view) {
   if (data.loop !== null) facts.push(`steps ${data.loop + 1} to ${view.length} repeat for ever`);
   if (property?.source) facts.push(property.source);
   const look = property?.verdict === "violated" ? "bad" : "good";
-  return [h("h2", {}, property?.name ?? "a run",
+  return [h("h2", {}, data.name ?? property?.name ?? "a run",
     property?.verdict ? [" ", h("span", { class: `tag ${look}` }, verdictWords(property))] : null,
     property?.outcome ? [" ", h("span", { class: `tag ${MARKS[property.outcome][1]}` }, MARKS[property.outcome][2])] : null),
   h("p", {}, property?.description, " ", h("span", { class: "soft" }, `· ${facts.join(" · ")}`))];
@@ -64,7 +64,8 @@ function goodRunOf(view) {
     one.mark === "same" ? null : [" ", h("span", { class: `tag ${one.mark === "added" ? "good" : "bad"}` },
       one.mark === "added" && one.number ? "chosen otherwise" : one.mark)],
     place === first ? [" ", h("b", {}, "the first difference")] : null))),
-  h("p", {}, "At its end the property holds."));
+  h("p", {}, "At its end the property holds. ",
+    good.key ? h("a", { href: runLink(good.key) }, "The whole run") : null));
 }
 
 /** A sentence of the story: the numbers of its steps are buttons, what is in backquotes is code. */
