@@ -12,6 +12,8 @@ from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import has_lines, lines_of, logged, without_lines
 from hacheck.model.observing.step_monitors import with_step_monitors
+from hacheck.model.types import Node
+from hacheck.model.typing import type_of
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.checker_by_settings import CheckerBySettings
 from hacheck.traces.conformance.empty_properties import empty_properties
@@ -160,6 +162,19 @@ def unchecked(compared: Compared, checker: Checker, outcome: Outcome) -> dict[st
 def events_of(system: System) -> frozenset[str]:
     """The events of the lines of a system."""
     return frozenset(line.event for action in system.actions for line in lines_of(action))
+
+
+def writers_of(system: System) -> frozenset[tuple[str, int]]:
+    """Kind and number of the nodes that write lines."""
+    kinds = {
+        kind.name
+        for action in system.actions
+        for line in lines_of(action)
+        if line.node is not None and isinstance(kind := type_of(line.node), Node)
+    }
+    return frozenset(
+        (one.name, number) for one in system.nodes if one.name in kinds for number in range(1, one.size + 1)
+    )
 
 
 def nodes_of(system: System) -> list[str]:

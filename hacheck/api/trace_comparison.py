@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hacheck.api import conformance
-from hacheck.api.comparison import Comparison, compared_with, unknown_events
+from hacheck.api.comparison import Comparison, compared_with, system_under, unknown_events, writers_of
 from hacheck.api.conform_document import conform_document
 from hacheck.api.errors import InputError
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.adapters.adapter_files import load as load_adapter
-from hacheck.traces.adapters.logs import open_logs
-from hacheck.traces.data.data_verdicts import data_rules_of, with_data
+from hacheck.traces.adapters.log_extent import needed_skew_ns
+from hacheck.traces.adapters.logs import LogDataset, open_logs
+from hacheck.traces.data.data_verdicts import data_rules_of
 from hacheck.traces.dataset import open_traces, place_of
 from hacheck.traces.drivers.local import Options, check_locally
+from hacheck.traces.drivers.log_verdicts import LogVerdicts
 from hacheck.traces.findings import Findings, TracesError
 
 if TYPE_CHECKING:
@@ -44,6 +46,11 @@ class Source(Struct, frozen=True):
         return open_logs(path, load_adapter(self.adapter), self.zone)
 
 
+def stamp_skew_ms(dataset: Located) -> int:
+    """What is added to the skew since stamps of logs are cut off to whole seconds, in milliseconds."""
+    return needed_skew_ns(dataset) // 1_000_000 if isinstance(dataset, LogDataset) else 0
+
+
 class SearchLimits(Struct, frozen=True):
     """How far the search for an explanation goes, and how many processes do it (`None`: this one)."""
 
@@ -66,10 +73,12 @@ def compare(
     try:
         compared = compared_with(wanted, spec.specification, system)
         dataset = source.opened(findings)
+        skew_ms = limits.skew_ms + stamp_skew_ms(dataset)
         base = compared.base(
-            dataset.schema.order, skew_ms=limits.skew_ms, capacity=limits.states_max, any_start=limits.any_start
+            dataset.schema.order, skew_ms=skew_ms, capacity=limits.states_max, any_start=limits.any_start
         )
         checker = compared.checker(base)
+        completed = LogVerdicts(dataset, base.skew_ns)
         outcome = check_locally(
             dataset,
             checker,
@@ -77,8 +86,10 @@ def compare(
             collect=True,
             options=Options(workers=limits.workers, here=limits.workers is None),
             report=report or (lambda progress: True),
-            amended=with_data(dataset, base.skew_ns),
+            completed=completed,
         )
+        for finding in completed.absences(lambda settings: writers_of(system_under(checker, settings))):
+            findings.add(finding)
     except TracesError as error:
         raise InputError(error.message, error.hint) from None
     except ObservingError as error:
@@ -88,7 +99,7 @@ def compare(
         spec=spec.called,
         traces=source.place,
         compared=compared,
-        skew_ms=limits.skew_ms,
+        skew_ms=skew_ms,
         exit_code=conformance.exit_code(outcome, findings),
         outcome=outcome,
         not_compared=unknown_events(outcome, compared, checker, frozenset() if rules is None else rules.own_events),

@@ -51,6 +51,9 @@ class Kind(Enum):
     ALMOST = "almost"
     NO_TIME = "no_time"
     SPLIT_TRACE = "split_trace"
+    NOT_TEXT = "not_text"
+    NO_LOG = "no_log"
+    LOG_ENDS = "log_ends"
 
 
 MEANINGS = {
@@ -73,10 +76,13 @@ MEANINGS = {
     Kind.ALMOST: "a line of a log that looks like a known message and is not one",
     Kind.NO_TIME: "a line of a log whose time cannot be read",
     Kind.SPLIT_TRACE: "a trace in several pieces, in a folder whose manifest says one piece",
+    Kind.NOT_TEXT: "a line of a log with bytes that are no text",
+    Kind.NO_LOG: "a node of the system without a log",
+    Kind.LOG_ENDS: "a node whose log ends long before those of the others",
 }
 """What each kind means, for people."""
 
-KEPT = frozenset({Kind.MISSING_SEQ, Kind.TIME_BACKWARDS, Kind.EMPTY, Kind.SPLIT_TRACE})
+KEPT = frozenset({Kind.MISSING_SEQ, Kind.TIME_BACKWARDS, Kind.EMPTY, Kind.SPLIT_TRACE, Kind.NO_LOG, Kind.LOG_ENDS})
 """Findings that quarantine nothing: the records are there, but their trace is damaged."""
 
 

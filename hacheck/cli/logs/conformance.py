@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hacheck.api import conformance
-from hacheck.api.comparison import Checker, Compared, system_under, unchecked, unknown_events
+from hacheck.api.comparison import Checker, Compared, system_under, unchecked, unknown_events, writers_of
 from hacheck.api.conform_document import conform_document
+from hacheck.api.trace_comparison import stamp_skew_ms
 from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
@@ -27,11 +28,12 @@ from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.data.contradictions import MEANINGS
-from hacheck.traces.data.data_verdicts import data_rules_of, with_data
+from hacheck.traces.data.data_verdicts import data_rules_of
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.drivers.contract import Progress as Far
 from hacheck.traces.drivers.local import Options, check_locally
+from hacheck.traces.drivers.log_verdicts import LogVerdicts
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import Order
 from hacheck.wording import plural
@@ -166,8 +168,9 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
             return not interruption.requested
 
         dataset = opened(request.traces, request.adapter, request.zone, findings)
+        skew_ms = request.skew_ms + stamp_skew_ms(dataset)
         base = compared.base(
-            dataset.schema.order, skew_ms=request.skew_ms, capacity=request.capacity, any_start=request.any_start
+            dataset.schema.order, skew_ms=skew_ms, capacity=request.capacity, any_start=request.any_start
         )
         checker = compared.checker(base)
         if request.json != "-" and not request.quiet:
@@ -178,6 +181,7 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
         else:
             size = sum(file.size_bytes for file in dataset.files)
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
+            completed = LogVerdicts(dataset, base.skew_ns)
             collect, options = collects(request), Options(workers=workers)
             outcome = check_locally(
                 dataset,
@@ -187,11 +191,13 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
                 collect=collect,
                 options=options,
                 report=report,
-                amended=with_data(dataset, base.skew_ns),
+                completed=completed,
             )
+            for finding in completed.absences(lambda settings: writers_of(system_under(checker, settings))):
+                findings.add(finding)
     rules = data_rules_of(dataset)
     not_compared = unknown_events(outcome, compared, checker, frozenset() if rules is None else rules.own_events)
-    return ConformResult(request, compared, checker, outcome, findings, not_compared)
+    return ConformResult(structs.replace(request, skew_ms=skew_ms), compared, checker, outcome, findings, not_compared)
 
 
 def collects(request: ConformRequest) -> bool:

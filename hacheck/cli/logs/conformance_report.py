@@ -172,5 +172,8 @@ def show_summary(console: Console, outcome: Outcome, unknown: Mapping[str, int])
         console.print(Text(f"not compared, because the spec has no such event: {total} ({some}{rest})", style="quiet"))
         if sum(unknown.values()) >= outcome.records:
             console.print(Text("nothing was compared: do these logs belong to this spec?", style="warn"))
+    if outcome.unknown_lines:
+        lines = plural(outcome.unknown_lines, "line")
+        console.print(Text(f"of no known kind: {lines} of the logs; hacheck traces validate lists them", style="quiet"))
     if not outcome.complete:
         console.print(Text("interrupted: some traces have no verdict", style="warn"))

@@ -135,7 +135,7 @@ class _Loading:
         return tuple(found)
 
     def _line(self, line: Mapping[str, Any], form: str) -> LineRule:
-        texts = ("head", "continuation", "time", "zone", "clock_back_ms")
+        texts = ("head", "continuation", "time", "zone", "clock_back_ms", "complete")
         of_json = ("zone", "clock_back_ms", "times", "any_event", "any_order", *PATHS)
         self._keys(line, texts if form == "text" else of_json, "line", 0)
         key = "time" if form == "text" else "times"
@@ -164,7 +164,11 @@ class _Loading:
         any_order = line.get("any_order", False)
         if not isinstance(any_order, bool):
             self._wrong(f"any_order {any_order!r}", "write true or false", "line", 0, "any_order")
-        return LineRule(head, continuation, tuple(times), zone, back * 1_000_000, any_order)
+        complete = self._text(line, "complete", "line", 0) if "complete" in line else None
+        if complete is not None and (head is None or complete not in head.groupindex):
+            hint = f"write a group (?P<{complete}>…) in head, which events ask for with where"
+            self._wrong(f"head has no group {complete!r}", hint, "line", 0, "complete")
+        return LineRule(head, continuation, tuple(times), zone, back * 1_000_000, any_order, complete)
 
     def _paths(self, line: Mapping[str, Any]) -> JsonPaths:
         found = {name: tuple(path.split(".")) for name in PATHS if (path := self._text(line, name, "line", 0, ""))}

@@ -52,7 +52,9 @@ class LineRule(Struct, frozen=True):
     """How a line is taken apart. `head`: the beginning of an entry, with groups for its parts: `time`, `node`,
     `stream` (lines with the same are of one node), and any others. `continuation`: lines that belong to the entry
     above. `times`: the forms of time stamps. `zone`: where clocks are. `clock_back_ns`: so far times may go back from
-    one line to the next, for lines of several threads."""
+    one line to the next, for lines of several threads. `any_order`: lines of a file are in no order of time.
+    `complete`: a part of the head; all messages are known of which it is what an event asks for, and every line has a
+    head or continues one."""
 
     head: re.Pattern[str] | None
     continuation: re.Pattern[str] | None
@@ -60,6 +62,7 @@ class LineRule(Struct, frozen=True):
     zone: str
     clock_back_ns: int
     any_order: bool = False
+    complete: str | None = None
 
 
 class JsonPaths(Struct, frozen=True):
@@ -102,6 +105,12 @@ class Adapter(Struct, frozen=True):
     def every(self) -> tuple[Adapter, ...]:
         """It, and those beside it."""
         return (self, *self.beside)
+
+    @property
+    def complete_words(self) -> frozenset[str]:
+        """What the part `complete` of a head may be, of messages that are all known."""
+        wheres = (where for event in self.events for where in event.where)
+        return frozenset(word for name, words in wheres if name == self.line.complete for word in words)
 
     def field_types(self) -> tuple[tuple[str, FieldType], ...]:
         """The fields of all events, by name, those of files beside it, too."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.traces.adapters.description import LineRule
 from hacheck.traces.findings import TEXT_MAX
@@ -14,10 +15,15 @@ LINES_MAX = 1_000
 """So many lines of an entry are kept; further ones (of a stack trace, a dump) are counted."""
 
 
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+"""Bytes that no text has; escape sequences of colours are text."""
+
+
 class Entry(Struct, frozen=True):
     """One message of a log. `line`: the number of its first line; `parts`: the groups of its head; `message`: what
     comes after the head; `more`: the lines that belong to it; `more_count`: how many these are in the log. `torn`:
-    another head came before the line was over."""
+    another head came before the line was over. `is_text`: its first line has no byte that no text has; `is_utf8`: it is
+    UTF-8."""
 
     line: int
     parts: dict[str, str]
@@ -25,6 +31,8 @@ class Entry(Struct, frozen=True):
     more: tuple[str, ...] = ()
     more_count: int = 0
     torn: bool = False
+    is_text: bool = True
+    is_utf8: bool = True
 
     @property
     def whole(self) -> str:
@@ -33,22 +41,32 @@ class Entry(Struct, frozen=True):
 
 
 class Stray(Struct, frozen=True):
-    """A line without a head that belongs to no entry. `continues`: it would, but nothing is above it."""
+    """A line without a head that belongs to no entry. `continues`: it would, but nothing is above it. `is_text`,
+    `is_utf8`: as of an entry."""
 
     line: int
     text: str
     continues: bool
+    is_text: bool = True
+    is_utf8: bool = True
 
 
-def entries(lines: Iterable[tuple[int, bytes]], rule: LineRule) -> Iterator[Entry | Stray]:
-    """The entries of a log, and lines that are in none. Lines of blanks below an entry belong to it."""
+def entries(
+    lines: Iterable[tuple[int, bytes]], rule: LineRule, is_time: Callable[[str], bool]
+) -> Iterator[Entry | Stray]:
+    """The entries of a log, and lines that are in none. Lines of blanks below an entry belong to it. `is_time`: whether
+    a text is a time stamp: what looks like a head in the middle of a line, and has none, is part of the message."""
     assert rule.head is not None, "texts have heads"
     open_entry: Entry | None = None
     more: list[str] = []
     count = 0
     for number, raw in lines:
         text = raw[: TEXT_MAX * 10].decode("utf-8", errors="backslashreplace")
-        found = _taken_apart(number, text, rule.head)
+        found = _taken_apart(number, text, rule.head, is_time)
+        is_text = _NO_TEXT.search(raw) is None
+        is_utf8 = raw.isascii() or _is_utf8(raw)
+        if found and not (is_text and is_utf8):
+            found[-1] = replace(found[-1], is_text=is_text, is_utf8=is_utf8)
         if not found and open_entry is not None and _continues(text, rule.continuation):
             count += 1
             if count <= LINES_MAX:
@@ -63,7 +81,7 @@ def entries(lines: Iterable[tuple[int, bytes]], rule: LineRule) -> Iterator[Entr
             yield _closed(open_entry, more, count)
             open_entry, more, count = None, [], 0
         if not found:
-            yield Stray(number, text, _continues(text, rule.continuation))
+            yield Stray(number, text, _continues(text, rule.continuation), is_text, is_utf8)
             continue
         yield from found[:-1]
         open_entry = found[-1]
@@ -72,22 +90,30 @@ def entries(lines: Iterable[tuple[int, bytes]], rule: LineRule) -> Iterator[Entr
 
 
 def _closed(entry: Entry, more: list[str], count: int) -> Entry:
-    return Entry(entry.line, entry.parts, entry.message, tuple(more), count)
+    return replace(entry, more=tuple(more), more_count=count)
 
 
-def _taken_apart(number: int, text: str, head: re.Pattern[str]) -> list[Entry]:
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _taken_apart(number: int, text: str, head: re.Pattern[str], is_time: Callable[[str], bool]) -> list[Entry]:
     """The entries that begin on a line: one, or none; two where a process died while it wrote, and its successor went
     on in the same line."""
     found: list[Entry] = []
     match = head.match(text)
     if match is None:
-        later = _later_head(text, 1, head)
+        later = _later_head(text, 1, head, is_time)
         if later is None:
             return []
         found.append(Entry(number, {}, text[: later.start()], torn=True))
         match = later
     while True:
-        later = _later_head(text, match.end(), head)
+        later = _later_head(text, match.end(), head, is_time)
         parts = {name: value for name, value in match.groupdict().items() if value is not None}
         message = text[match.end() : later.start() if later else None]
         found.append(Entry(number, parts, message, torn=later is not None))
@@ -96,9 +122,11 @@ def _taken_apart(number: int, text: str, head: re.Pattern[str]) -> list[Entry]:
         match = later
 
 
-def _later_head(text: str, start: int, head: re.Pattern[str]) -> re.Match[str] | None:
-    """A head that begins somewhere later in a line."""
-    return head.search(text, start)
+def _later_head(text: str, start: int, head: re.Pattern[str], is_time: Callable[[str], bool]) -> re.Match[str] | None:
+    """A head that begins somewhere later in a line, with a time."""
+    while (found := head.search(text, start)) is not None and not is_time(found["time"]):
+        start = found.start() + 1
+    return found
 
 
 def _is_cut_off(entry: Entry, continuation: re.Pattern[str] | None) -> bool:

@@ -33,7 +33,8 @@ class LogFile(Struct, frozen=True):
 
 
 class LogDataset:
-    """The traces that an adapter makes of logs. `tally`: where the lines went, when all are read."""
+    """The traces that an adapter makes of logs. `tally`: where the lines went, when all are read; `zone`: that of
+    clocks, where it is not the adapter's."""
 
     def __init__(self, logs: tuple[LogFile, ...], adapter: Adapter, zone: str | None = None) -> None:
         self.logs = logs
@@ -42,7 +43,7 @@ class LogDataset:
         self.clock_back_ns = max(one.line.clock_back_ns for one in adapter.every)
         self.in_order = adapter.json is None  # objects may name traces of their own
         self.tally = Tally()
-        self._zone = zone
+        self.zone = zone
         fields = adapter.field_types()
         if adapter.json is not None and adapter.json.any_event:
             fields = found_fields(self.files, adapter, fields)
@@ -90,7 +91,7 @@ class LogDataset:
         for sources in groups.values():
             log = self.logs[sources[0]]
             types = dict(self.schema.fields)
-            zone = self._zone or log.adapter.line.zone
+            zone = self.zone or log.adapter.line.zone
             stream = Stream(log.adapter, types, zone, log.node, trace_id, self.tally, findings, start)
             files = [(source, self.files[source]) for source in sources]
             found.append(stream.records(files))
@@ -103,7 +104,7 @@ class LogDataset:
             rule = log.adapter.line
             if log.trace_id != trace_id or rule.head is None or not {"since", "time"} <= set(rule.head.groupindex):
                 continue
-            clock = Clock(rule.times, self._zone or rule.zone)
+            clock = Clock(rule.times, self.zone or rule.zone)
             for block in blocks(log.file.path, log.file.name, Findings()):
                 for _, line in block.lines():
                     match = rule.head.match(line.decode("utf-8", errors="backslashreplace"))
@@ -138,7 +139,7 @@ def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
     top = _folder_name(place)
     for path in walked(place):
         below = shown(path.relative_to(place)).replace(os.sep, "/")
-        own = next((one for one in adapter.every if matched(below, one) is not None), None)
+        own = next((one for one in (*adapter.beside, adapter) if matched(below, one) is not None), None)
         if own is not None:
             found.append(_log(path, below, below.rpartition("/")[0] or top, own))
     # What stands beside no log belongs to no story of this system.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
@@ -26,6 +27,8 @@ from hacheck.traces.findings import Finding, Findings, Kind, text_of
 from hacheck.traces.json_records import Problem, parsed, problem_of_value, storable, type_of
 from hacheck.traces.records import CAUSES, EVENT, FIELDS, MESSAGE, NODE, TIME, TRACE_ID, FieldType
 from hacheck.traces.text_blocks import blocks
+
+ENDS_WITHIN = "the file ends within a line"
 
 
 class Record(Struct, frozen=True):
@@ -65,6 +68,9 @@ class Stream:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._last_numbers: dict[tuple[str, str], int] = {}
         self._name = ""
+        self._open_line: int | None = None
+        self._known = adapter.complete_words
+        self._probe = Clock(adapter.line.times, zone)
 
     def records(self, files: list[tuple[int, TraceFile]]) -> Iterator[Record]:
         """The records of some files, which are read in the order of their first times."""
@@ -87,14 +93,17 @@ class Stream:
         return 0 if first is None else first.when
 
     def _lines(self, file: TraceFile) -> Iterator[tuple[int, bytes]]:
+        self._open_line = None
         for block in blocks(file.path, file.name, self._findings):
             for number, line in block.lines():
                 self._tally.lines += 1
+                if block.last:
+                    self._open_line = number
                 yield number, line
 
     def _of_text(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, Any]]]:
         """The records of a text log."""
-        for item in entries(lines, self._adapter.line):
+        for item in entries(lines, self._adapter.line, self._is_time):
             if isinstance(item, Stray):
                 self._stray(item)
                 continue
@@ -103,9 +112,19 @@ class Stream:
             if columns is not None:
                 yield item.line, columns
 
+    def _is_time(self, text: str) -> bool:
+        return self._probe.read(text) is not None
+
     def _stray(self, stray: Stray) -> None:
         if not stray.text.strip():
             self._tally.blank += 1
+        elif not (stray.is_text and stray.is_utf8):
+            self._finding(stray.line, Kind.NOT_TEXT, "bytes that are no text", stray.text)
+        elif stray.line == self._open_line:
+            self._finding(stray.line, Kind.TRUNCATED, ENDS_WITHIN, stray.text)
+        elif self._known and not stray.continues:
+            within = "the file begins within a line" if stray.line == 1 else "a line without the head that lines have"
+            self._finding(stray.line, Kind.TRUNCATED if stray.line == 1 else Kind.ALMOST, within, stray.text)
         elif stray.continues:
             self._tally.unknown_line(f"(continues a line that is missing) {stray.text}")
         else:
@@ -117,9 +136,17 @@ class Stream:
             message = "a line that another one cuts off"  # which counts for both
             self._finding(entry.line, Kind.TRUNCATED, message, entry.message, counted=False)
             return None
+        if not entry.is_text:
+            self._finding(entry.line, Kind.NOT_TEXT, "bytes that are no text", entry.message)
+            return None
         meaning = found_event(entry, self._adapter)
+        if self._cut_off(entry, meaning):
+            self._finding(entry.line, Kind.TRUNCATED, ENDS_WITHIN, entry.message)
+            return None
         when = self._time(entry) if not isinstance(meaning, Nothing) else None
         if isinstance(meaning, Nothing):
+            if meaning.name is None and self._unknown_of_known(entry):
+                return None
             if meaning.name is None:
                 category = " ".join(value for name, value in entry.parts.items() if name not in ("time", "stream"))
                 self._tally.unknown_line(f"{category} {entry.message}")
@@ -133,6 +160,29 @@ class Stream:
             self._finding(entry.line, Kind.NO_TIME, f"no time: {entry.parts.get('time', '')!r}", entry.message)
             return None
         return self._columns(entry.line, meaning, entry.parts.get("stream", ""), when, entry.message)
+
+    def _cut_off(self, entry: Entry, meaning: FoundEvent | Nothing | Almost) -> bool:
+        """Whether the file ends within the entry: its last line has no end, and is no event, or shows a value that
+        would be a value, too, if more of it were missing."""
+        if self._open_line is None or self._open_line > entry.line + entry.more_count:
+            return False
+        if entry.more_count or isinstance(meaning, Almost) or not entry.message:
+            return True
+        shorter = found_event(replace(entry, message=entry.message[:-1]), self._adapter)
+        if not isinstance(meaning, FoundEvent) or not isinstance(shorter, FoundEvent):
+            return not isinstance(meaning, FoundEvent)
+        pairs = ((value, shorter.fields.get(name)) for name, value in meaning.fields.items())
+        return any(less is not None and less != value for value, less in pairs)
+
+    def _unknown_of_known(self, entry: Entry) -> bool:
+        """Whether a message that no rule speaks of is a finding: bytes that are no text, or one of a kind of which all
+        messages are known."""
+        category = entry.parts.get(self._adapter.line.complete or "")
+        if not entry.is_utf8:
+            self._finding(entry.line, Kind.NOT_TEXT, "bytes that are no text", entry.message)
+        elif category in self._known:
+            self._finding(entry.line, Kind.ALMOST, f"no known message of {category}", entry.message)
+        return not entry.is_utf8 or category in self._known
 
     def _time(self, entry: Entry) -> int | None:
         stream = entry.parts.get("stream", "")

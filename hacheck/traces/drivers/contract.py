@@ -93,7 +93,8 @@ class Outcome(Struct, frozen=True):
     - `before`: verdicts by kind of earlier runs of a resumed monitor;
     - `broken`: traces by `BrokenKind`, then by property; `settings`: traces by the settings that their records gave;
     - `events`: records of each event, as the trace checker got them (batch drivers only);
-    - `verdicts`: all of them as batches of `verdicts.SCHEMA`, if they were requested.
+    - `verdicts`: all of them as batches of `verdicts.SCHEMA`, if they were requested;
+    - `unknown_lines`: lines of logs that no rule of the adapter speaks of.
     """
 
     complete: bool
@@ -107,6 +108,7 @@ class Outcome(Struct, frozen=True):
     settings: Mapping[tuple[str, ...], int] = field(default_factory=dict)
     events: Mapping[str, int] = field(default_factory=dict)
     verdicts: tuple[Any, ...] = ()
+    unknown_lines: int = 0
 
 
 class DriverError(TracesError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from hacheck.traces.drivers.buckets import bucket_of, no_room
 from hacheck.traces.drivers.columns import pruned
 from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Phase, Progress, Report
 from hacheck.traces.drivers.local_tasks import CheckBucket, CheckFile, Flush, Following, Ordering, Read, TaskReport
+from hacheck.traces.drivers.log_verdicts import LogVerdicts
 from hacheck.traces.drivers.record_batches import Unit, sources, units
 from hacheck.traces.drivers.trace_verdicts import Task
 from hacheck.traces.drivers.verdict_table import VerdictTable, from_message
@@ -64,15 +65,15 @@ def check_locally(
     collect: bool = False,
     options: Options | None = None,
     report: Report = lambda progress: True,
-    amended: Callable[[Any], Any] = lambda batch: batch,
+    completed: LogVerdicts | None = None,
 ) -> Outcome:
     """Checks all traces of a dataset, which is read once.
 
     `findings`: takes whatever is wrong with records; `table`: where the table of verdicts is written, as a Parquet
-    file; `collect`: the outcome has all verdicts; `amended`: what becomes of a batch of verdicts before it counts.
+    file; `collect`: the outcome has all verdicts; `completed`: what is added to the verdicts on logs.
     Errors: `TracesError` when there is no room or no permission, `DriverError` when a process dies.
     """
-    run = _Local(dataset, checker, findings, expected or Expected(), options or Options(), report, amended)
+    run = _Local(dataset, checker, findings, expected or Expected(), options or Options(), report, completed)
     return run.check(table, collect)
 
 
@@ -87,9 +88,9 @@ class _Local:
         expected: Expected,
         options: Options,
         report: Report,
-        amended: Callable[[Any], Any],
+        completed: LogVerdicts | None,
     ) -> None:
-        self._amended = amended
+        self._completed = completed
         back = max(expected.clock_back_ns, dataset.clock_back_ns)
         expected = replace(expected, clock_back_ns=back)
         self._dataset, self._findings, self._report = dataset, findings, report
@@ -105,6 +106,8 @@ class _Local:
             ordered = self._dataset.in_order and isinstance(self._dataset, Dataset)
             complete = self._ordered(verdicts) if ordered else self._scattered(verdicts, Path(scratch))
             if complete:
+                if self._completed is not None:
+                    verdicts.add(self._completed.quiet(self._findings.damaged))
                 verdicts.keep()
             kept = str(table) if complete and table is not None else None
             return verdicts.tally.outcome(complete=complete, table=kept, verdicts=verdicts.collected)
@@ -139,6 +142,9 @@ class _Local:
         with self._pool(Following(self._task, self._dataset), files) as pool:
             return self._follow(pool.do([CheckFile(number) for number in range(files)]), "checking", files, verdicts)
 
+    def _add(self, batch: Any, verdicts: VerdictTable) -> None:
+        verdicts.add(batch if self._completed is None else self._completed.amended(batch))
+
     def _follow(self, messages: Iterator[Any], phase: Phase, total: int, verdicts: VerdictTable, done: int = 0) -> bool:
         """Takes what the processes send, until all tasks of the phase are over, or `report` says to stop."""
         for message in messages:
@@ -149,8 +155,9 @@ class _Local:
                 for name, finding in message.damaged:
                     self._findings.damage(name, finding)
                 verdicts.tally.events.update(message.events)
+                verdicts.tally.unknown_lines += message.unknown_lines
                 if message.verdicts is not None:
-                    verdicts.add(self._amended(from_message(message.verdicts)))
+                    self._add(from_message(message.verdicts), verdicts)
             elif isinstance(message, Done):
                 done += 1
             elapsed = time.perf_counter() - self._start

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field
 
+from hacheck.traces.adapters.logs import LogDataset
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.buckets import Scatter, in_order
 from hacheck.traces.drivers.columns import Columns
@@ -52,13 +53,15 @@ class CheckFile(Struct, frozen=True):
 
 class TaskReport(Struct, frozen=True):
     """What a task sends: verdicts as a message, findings, damage to traces that is no finding of its own, how many
-    records were read, and at its end how many records of each event the trace checker got."""
+    records were read, and at its end how many records of each event the trace checker got, and how many lines of logs
+    were of no known kind."""
 
     verdicts: bytes | None = None
     findings: tuple[Finding, ...] = ()
     damaged: tuple[tuple[str, Finding], ...] = ()
     records: int = 0
     events: Mapping[str, int] = field(default_factory=dict)
+    unknown_lines: int = 0
 
 
 class Forwarded(Findings):
@@ -118,6 +121,8 @@ class Ordering:
             self._scatter.add(piece)
             findings.flush(records=piece.num_rows)
         findings.flush()
+        if isinstance(self._dataset, LogDataset):
+            send(TaskReport(unknown_lines=self._dataset.tally.unknown.total()))
 
 
 class Following:

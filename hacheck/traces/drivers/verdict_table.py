@@ -27,7 +27,7 @@ class Tally:
     """Counts of verdicts, and those to be shown. See `Outcome` for what is counted."""
 
     def __init__(self) -> None:
-        self.traces = self.records = 0
+        self.traces = self.records = self.unknown_lines = 0
         self.counts: Counter[str] = Counter()
         self.broken: dict[BrokenKind, Counter[str]] = {}
         self.settings: Counter[tuple[str, ...]] = Counter()
@@ -104,6 +104,7 @@ class Tally:
             settings=self.settings,
             events=self.events,
             verdicts=tuple(verdicts),
+            unknown_lines=self.unknown_lines,
         )
 
 
