@@ -11,10 +11,10 @@ from hacheck.impl.node import Message as Sent
 from hacheck.impl.node import Received, Record, Send
 from hacheck.impl.protocols.icestorm import messages as ice
 from hacheck.impl.protocols.icestorm.records import Create
+from hacheck.impl.stepper import Cluster
 from hacheck.impl.system import System
 from hacheck.replay.outcomes import Awaited
 from hacheck.replay.traffic import CLIENT, Message, Traffic
-from hacheck.testing.schedules.stepped_cluster import Cluster
 
 CLIENT_NAME = "client-1"
 GUEST = "guest"

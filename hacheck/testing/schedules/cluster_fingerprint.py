@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from hacheck.testing.schedules.stepped_cluster import Cluster
+from hacheck.impl.stepper import Cluster
 
 _Visited: TypeAlias = dict[int, int]  # objects that were met before, by where
 _Freeze: TypeAlias = Callable[[Any, _Visited], Any]

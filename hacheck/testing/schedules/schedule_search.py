@@ -15,10 +15,10 @@ from typing import Any
 from msgspec import Struct, field
 
 from hacheck.impl.node import Name, Record
+from hacheck.impl.stepper import FAULTS, Choice, Cluster, CodeFailed
 from hacheck.impl.system import System as Code
 from hacheck.testing.line_encoding import Event
 from hacheck.testing.schedules.cluster_fingerprint import fingerprint
-from hacheck.testing.schedules.stepped_cluster import FAULTS, Choice, Cluster, CodeFailed
 from hacheck.testing.state_tracker import Broken, Track, Tracker
 
 Deviation = tuple[int, Choice]

@@ -10,7 +10,7 @@ from hacheck.impl.node import Unreachable
 from hacheck.impl.protocols.artemis.client_library.system import CLIENT
 from hacheck.impl.protocols.artemis.messages import Outgoing
 from hacheck.impl.protocols.artemis.session_messages import Delivery, JoinSession, Perform, Performed, Wanted
-from tests.impl.artemis.stage import Stage
+from tests.impl.stage import Stage
 
 
 def begun(clients: int = 0, **settings: object) -> Stage:
@@ -79,7 +79,7 @@ def test_connection_that_the_application_makes_goes_on_with_no_old_session() -> 
         clients=1, reconnect_attempts=0, initial_connect_attempts=0, application_level=True, confirmation_window=True
     )
     (before,) = stage.nodes["primary-1"].server.sessions  # type: ignore[attr-defined]
-    stage.give("client-1", Unreachable("primary-1"))
+    stage.inform("client-1", Unreachable("primary-1"))
     stage.run(1)
     (after,) = stage.nodes["primary-1"].server.sessions  # type: ignore[attr-defined]
     assert [one["to"] for one in stage.fields("connected")] == ["primary-1", "primary-1"]

@@ -20,7 +20,7 @@ from hacheck.impl.protocols.artemis.session_messages import (
     Wanted,
 )
 from hacheck.impl.system import Refused
-from tests.impl.artemis.stage import Stage
+from tests.impl.stage import Stage
 
 
 def begun(clients: int = 0, **settings: object) -> Stage:
@@ -151,10 +151,10 @@ def test_application_fails_over_by_itself() -> None:
 def test_session_that_is_still_there_goes_on_and_the_call_is_answered_as_before() -> None:
     """Broker facts 2.13: re-attached, unconfirmed commands are sent again, and nobody notices."""
     stage = begun(clients=1, confirmation_window=True, session="plain", operations=1)
-    stage.slow["primary-1"] = []
+    stage.slow.add("primary-1")
     run_until_sent(stage, "send")
     stage.run(0.01)
-    stage.give("client-1", Unreachable("primary-1"))
+    stage.inform("client-1", Unreachable("primary-1"))
     stage.run(0.01)
     stage.unslow("primary-1")
     stage.run(1)

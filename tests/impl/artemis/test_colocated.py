@@ -12,7 +12,7 @@ from hacheck.impl.protocols.artemis.colocated.messages import BackupAnswered, Re
 from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
 from hacheck.impl.protocols.artemis.colocated.system import COLOCATED_BACKUPS
 from hacheck.impl.system import Refused
-from tests.impl.artemis.stage import Stage
+from tests.impl.stage import Stage
 
 WAYS = ("replication", "shared_store")
 QUICK = {"check_wait_us": 1_000_000, "vote_retries": 1, "vote_retry_wait_us": 500_000}

@@ -17,7 +17,7 @@ from hacheck.impl.protocols.artemis.lock_manager.states import LOCKED_BROKER, St
 from hacheck.impl.protocols.artemis.lock_manager.system import LOCK_MANAGED
 from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing, Produce
 from hacheck.impl.system import Refused
-from tests.impl.artemis.stage import Stage
+from tests.impl.stage import Stage
 
 
 def pair(**settings: object) -> Stage:

@@ -9,7 +9,7 @@ from hacheck.impl.protocols.artemis.replication.broker import SAVED
 from hacheck.impl.protocols.artemis.replication.server import TABLES
 from hacheck.impl.protocols.artemis.replication.states import BROKER, OF_LOCK_MANAGERS, State
 from hacheck.impl.protocols.artemis.system import REPLICATION
-from tests.impl.artemis.stage import SECOND, Stage
+from tests.impl.stage import SECOND, Stage
 
 
 def pairs(replicas: int = 2, clients: int = 1, **settings: object) -> Stage:
@@ -78,7 +78,7 @@ def test_writes_during_the_copy_are_mirrored() -> None:
 def test_answer_waits_for_the_replica(ack: str) -> None:
     """Broker facts 2.7; AR-15: by default the replica answers what it has received."""
     stage = pairs(replica_ack=ack)
-    stage.slow["backup-1"] = []
+    stage.slow.add("backup-1")
     since = stage.now
     stage.run(2)
     told = [at for at, _, record in stage.log if record.event == "told" and at > since + 10_000]
@@ -231,7 +231,7 @@ def test_orderly_stop_of_the_primary_is_a_failover() -> None:
 def test_backup_whose_primary_goes_on_without_it_is_no_copy_any_more() -> None:
     """AR-13: a replica that is given up hears of it, and does not take over."""
     stage = pairs(replica_ack="written", replica_slow_us=2 * SECOND)
-    stage.slow["backup-1"] = []
+    stage.slow.add("backup-1")
     stage.run(5)
     assert 222207 in stage.lines("primary-1")
     assert stage.serving() == ("primary-1",)

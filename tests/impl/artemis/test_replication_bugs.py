@@ -16,7 +16,7 @@ from hacheck.impl.protocols.artemis.messages import (
     VoteRequest,
 )
 from hacheck.impl.protocols.artemis.system import REPLICATION
-from tests.impl.artemis.stage import SECOND, Stage
+from tests.impl.stage import SECOND, Stage
 
 BOTH = pytest.mark.parametrize("bug", [True, False])
 
@@ -63,7 +63,7 @@ def test_backup_that_took_over_counts_as_the_primary(bug: bool) -> None:
     voter = stage.nodes["primary-2"].broker  # type: ignore[attr-defined]
     node_id = stage.nodes["primary-1"].broker.node_id  # type: ignore[attr-defined]
     voter.topology.entries[node_id].active = "backup-1"
-    stage.give("primary-2", Received("primary-1", VoteRequest("b", "stay", node_id)))
+    stage.inform("primary-2", Received("primary-1", VoteRequest("b", "stay", node_id)))
     (vote,) = [message for _, _, message in stage.sent if isinstance(message, Vote)]
     assert vote.yes is bug
 
@@ -99,7 +99,7 @@ def test_slow_replica_is_given_up_without_a_word(bug: bool) -> None:
     stage = pairs(
         clients=1, bug_channel_left_open=bug, replica_ack="written", replica_slow_us=2 * SECOND, vote_retries=1
     )
-    stage.slow["backup-1"] = []
+    stage.slow.add("backup-1")
     stage.run(5)
     stage.run(3)
     stage.unslow("backup-1")
@@ -114,7 +114,7 @@ def test_what_is_being_written_is_not_copied(bug: bool) -> None:
     stage = Stage(REPLICATION, 2, 1, pause_us=50_000, bug_pending_left_out=bug)
     stage.start("primary-1", "client-1")
     stage.run(3)
-    stage.slow["primary-1"] = []
+    stage.slow.add("primary-1")
     stage.run(1)  # a record is being written
     stage.start("backup-1")
     stage.run_until("primary-1", "active, replica being synchronized")
@@ -133,7 +133,7 @@ def test_failback_by_sleeping_loses_the_node(bug: bool) -> None:
     stage.run(6)
     stage.start("primary-1")
     stage.run_until_sent(SyncDone)
-    stage.slow["primary-1"] = []  # which takes longer than the sleep
+    stage.slow.add("primary-1")  # which takes longer than the sleep
     stage.run(2)
     assert ("primary-1" in stage.halted) is bug
     assert bool(stage.serving()) is not bug

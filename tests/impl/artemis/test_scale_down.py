@@ -19,7 +19,7 @@ from hacheck.impl.protocols.artemis.session_messages import (
     Wanted,
 )
 from hacheck.impl.system import Refused
-from tests.impl.artemis.stage import Stage
+from tests.impl.stage import Stage
 
 
 def cluster(replicas: int = 2, **settings: object) -> Stage:
@@ -309,7 +309,7 @@ def test_a_request_during_the_search_for_a_target_is_answered_by_where_to_go() -
     client = Producer(stage, "a", "server-1")
     stage.tell("server-1", StopServer(False))
     message = Perform(client.session, 1, "send", (Outgoing("orders", "m", b"."),))
-    stage.give("server-1", Received("a", message))
+    stage.inform("server-1", Received("a", message))
     stage.run(1)
     assert client.heard()[-2] == ScalingDown(client.session, "server-2")
     assert queue(stage, 2) == []
@@ -341,7 +341,7 @@ def test_a_client_that_asks_too_few_times_gives_up(attempts: int, gives_up: bool
     stage = Stage(SCALE_DOWN, 2, 1, reconnect_attempts=attempts, reconnect_us=300_000, spread_every=0, pause_us=20_000)
     stage.start("server-1", "server-2", "client-1")
     stage.run(3)
-    stage.slow["server-2"] = []
+    stage.slow.add("server-2")
     stage.tell("server-1", StopServer(False))
     stage.run(2)
     stage.unslow("server-2")

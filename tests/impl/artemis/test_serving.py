@@ -17,7 +17,7 @@ from hacheck.impl.protocols.artemis.messages import (
     SessionRefused,
 )
 from hacheck.impl.protocols.artemis.system import SHARED_STORE
-from tests.impl.artemis.stage import Stage
+from tests.impl.stage import Stage
 
 
 class Talk:
@@ -67,7 +67,7 @@ def stage() -> Stage:
 def test_answer_comes_when_the_record_is_on_the_disk(stage: Stage) -> None:
     """Broker facts 2.7: the send is answered when the journal is written."""
     talk = Talk(stage)
-    stage.slow["primary-1"] = []
+    stage.slow.add("primary-1")
     stage.tell("primary-1", Produce("me.1", 1, Outgoing("q", "a", b"")), "me")
     stage.run(0.5)
     assert not any(isinstance(message, Answered) for message in talk.answers())
@@ -78,7 +78,7 @@ def test_answer_comes_when_the_record_is_on_the_disk(stage: Stage) -> None:
 
 def test_message_is_not_delivered_before_it_is_on_the_disk(stage: Stage) -> None:
     talk, other = Talk(stage), Talk(stage, name="other")
-    stage.slow["primary-1"] = []
+    stage.slow.add("primary-1")
     stage.tell("primary-1", Produce("me.1", 1, Outgoing("q", "a", b"")), "me")
     assert other.fetch() == []
     stage.unslow("primary-1")
@@ -98,7 +98,7 @@ def test_duplicate_outside_a_transaction_is_dropped_without_a_word(stage: Stage)
 
 def test_duplicate_of_what_is_not_safe_yet_waits_with_it(stage: Stage) -> None:
     talk = Talk(stage)
-    stage.slow["primary-1"] = []
+    stage.slow.add("primary-1")
     stage.tell("primary-1", Produce("me.1", 1, Outgoing("q", "a", b"")), "me")
     stage.tell("primary-1", Produce("me.1", 2, Outgoing("q", "a", b"")), "me")
     stage.run(0.5)

@@ -11,7 +11,7 @@ from hacheck.impl.protocols.artemis.shared_store.broker import PRIMARY_LOCK, STA
 from hacheck.impl.protocols.artemis.shared_store.server import TABLES
 from hacheck.impl.protocols.artemis.shared_store.states import BROKER, State
 from hacheck.impl.protocols.artemis.system import SHARED_STORE
-from tests.impl.artemis.stage import SECOND, Stage
+from tests.impl.stage import SECOND, Stage
 
 
 def group(replicas: int = 2, clients: int = 1, **settings: object) -> Stage:
@@ -96,7 +96,7 @@ def test_orderly_stop_may_be_a_failover(settings: dict[str, bool], failover: boo
 
 def test_orderly_stop_answers_what_is_under_way() -> None:
     stage = group()
-    stage.slow["primary-1"] = []
+    stage.slow.add("primary-1")
     stage.run(1)
     stage.tell("primary-1", StopServer(False))
     assert stage.state("primary-1") == "stopping"
@@ -185,7 +185,7 @@ def test_primary_that_lost_its_lock_before_it_served_is_announced_to_whoever_too
     stage.run(0.00025)  # it has the lock, and writes its mark
     assert stage.holders[PRIMARY_LOCK] == "primary-1"
     stage.holders[PRIMARY_LOCK] = "backup-1"
-    stage.give("primary-1", LockLost(PRIMARY_LOCK))
+    stage.inform("primary-1", LockLost(PRIMARY_LOCK))
     assert stage.state("primary-1") == "waiting for primary lock"
     stage.run(0.01)
     assert stage.lines("primary-1")[-3:] == [221006, 221034, 221031]

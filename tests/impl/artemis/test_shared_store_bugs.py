@@ -6,7 +6,7 @@ import pytest
 
 from hacheck.impl.protocols.artemis.shared_store.broker import PRIMARY_LOCK, STATE_KEY, STORE
 from hacheck.impl.protocols.artemis.system import SHARED_STORE
-from tests.impl.artemis.stage import SECOND, Stage
+from tests.impl.stage import SECOND, Stage
 
 
 def group(**settings: object) -> Stage:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from hacheck.impl.node import Message, SharedRead
+from hacheck.impl.node import Message, ReadShared
 from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing, Produce, Replicate, SyncFiles
 from hacheck.impl.protocols.artemis.shared_store.broker import STORE
 from hacheck.impl.protocols.artemis.system import REPLICATION, SHARED_STORE
+from hacheck.impl.stepper import Process
 from hacheck.impl.system import System
-from tests.impl.artemis.stage import Stage
+from tests.impl.stage import Stage
 
 
 def alone(system: System, **settings: object) -> Stage:
@@ -76,7 +79,10 @@ def test_only_over_a_shared_store_is_a_backup_of_full_use_right_after_its_start(
     stage = alone(system, **({"sync_batch": 1} if system is REPLICATION else {}))
     produce(stage, 400)
     stage.start("backup-1")
-    stage.run(0.01)
+    if system is REPLICATION:
+        stage.run_until("backup-1", "copying")
+    else:
+        stage.run(0.01)
     stage.crash("primary-1")
     stage.run(10)
     assert stage.serving() == (("backup-1",) if takes_over else ())
@@ -108,9 +114,9 @@ class Counting(Stage):
 
     reads = 0
 
-    def _read(self, name: str, token: int, shared: str, key: str) -> SharedRead:
-        self.reads += 1
-        return super()._read(name, token, shared, key)
+    def carried_out(self, process: Process, effect: Any) -> None:
+        self.reads += isinstance(effect, ReadShared)
+        super().carried_out(process, effect)
 
 
 def loading(count: int) -> tuple[int, list[str]]:

@@ -8,7 +8,7 @@ from hacheck.impl.node import Received
 from hacheck.impl.protocols.fiorano.messages import Action, Answer, Ask, Connect
 from hacheck.impl.protocols.fiorano.system import REPLICATED, SHARED
 from hacheck.impl.system import System
-from tests.impl.artemis.stage import Stage
+from tests.impl.stage import Stage
 
 
 class Pair(Stage):
@@ -34,8 +34,8 @@ class Pair(Stage):
         """A client that is played by hand asks for something. Returns the request."""
         self._asked += 1
         request = request or f"request-{self._asked}"
-        self.give(to, Received("hand", Connect("session")))
-        self.give(to, Received("hand", Ask("session", request, number or self._asked, action)))
+        self.inform(to, Received("hand", Connect("session")))
+        self.inform(to, Received("hand", Ask("session", request, number or self._asked, action)))
         return request
 
     def answers(self) -> list[str]:

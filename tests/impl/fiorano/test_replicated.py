@@ -192,7 +192,7 @@ def test_acknowledged_message_is_there_after_a_failover() -> None:
 def test_client_is_answered_when_it_is_on_both_disks(answer_after: str) -> None:
     """F-W6."""
     pair = in_step(answer_after=answer_after)
-    pair.slow["backup"] = []
+    pair.slow.add("backup")
     request = pair.ask("primary", MESSAGE)
     pair.run(0.1)
     assert pair.answers() == ([request] if answer_after == "own" else [])
@@ -204,7 +204,7 @@ def test_client_is_answered_when_it_is_on_both_disks(answer_after: str) -> None:
 def test_answers_that_wait_for_a_dead_peer_go_when_it_is_found_out() -> None:
     """R14."""
     pair = in_step()
-    pair.slow["backup"] = []
+    pair.slow.add("backup")
     request = pair.ask("primary", MESSAGE)
     pair.crash("backup")
     pair.run(1)

@@ -12,8 +12,8 @@ from hacheck.impl.protocols.fiorano.messages import Acknowledge, Change, Hello, 
 from hacheck.impl.protocols.fiorano.repository import META, Meta
 from hacheck.impl.protocols.fiorano.system import REPLICATED, SHARED
 from hacheck.impl.system import Refused, System
-from tests.impl.artemis.stage import SECOND
 from tests.impl.fiorano.pairs import Pair, in_step, sharing
+from tests.impl.stage import SECOND
 
 MESSAGE = SendMessage("orders", b"body")
 
@@ -96,13 +96,15 @@ def test_server_whose_database_is_unreachable_ends() -> None:
 def test_change_after_one_that_is_missing_is_not_acknowledged(verifying: bool) -> None:
     """The one that activates next stops reading the log at the gap."""
     pair = sharing(verify_before_answer=verifying)
-    pair.slow["primary"] = []
+    pair.slow.add("primary")
     pair.ask("primary", MESSAGE)
-    ((missing, incarnation),) = pair.slow.pop("primary")
+    requests = pair.processes["primary"].requests
+    missing = requests.popleft()
+    pair.unslow("primary")
     second = pair.ask("primary", MESSAGE)
     pair.run(0.1)
     assert pair.answers() == []
-    pair.slow["primary"] = [(missing, incarnation)]
+    requests.append(missing)
     pair.unslow("primary")
     pair.run(0.1)
     assert pair.answers()[-1] == second
@@ -155,7 +157,7 @@ def test_server_that_was_superseded_answers_nobody(verifying: bool) -> None:
 def test_data_of_another_version_is_refused(system: System, key: str, value: Meta | Head) -> None:
     pair = Pair(system)
     if system is SHARED:
-        pair.shared["database"] = {key: encode(value)}
+        pair.shared["database"][key] = encode(value)
         pair.start("primary")
         pair.run(1)
         assert "version 2" in pair.halted["primary"]

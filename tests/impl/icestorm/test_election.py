@@ -37,10 +37,10 @@ def test_first_check_comes_two_seconds_later_for_each_priority_below_the_highest
     room = Room()
     room.start(1, 2)
     room.run(1.9)
-    assert room.events("coordinators_found") == []
+    assert room.fields("coordinators_found") == []
     room.run(0.2)
-    assert [found["id"] for found in room.events("coordinators_found")] == [2]
-    assert room.events("merge_scheduled") == []  # it begins at once
+    assert [found["id"] for found in room.fields("coordinators_found")] == [2]
+    assert room.fields("merge_scheduled") == []  # it begins at once
 
 
 def test_lower_priority_waits_longer_before_it_merges() -> None:
@@ -51,8 +51,8 @@ def test_lower_priority_waits_longer_before_it_merges() -> None:
     room.run(0.1)
     room.start(1)
     room.run(4.1)
-    assert room.events("coordinators_found") == [{"id": 1, "highest": 3}]
-    assert room.events("merge_scheduled") == [{"id": 1, "delay": 7_000_000 * (1 + 3 - 1)}]
+    assert room.fields("coordinators_found") == [{"id": 1, "highest": 3}]
+    assert room.fields("merge_scheduled") == [{"id": 1, "delay": 7_000_000 * (1 + 3 - 1)}]
 
 
 def test_majority_is_not_enough_when_all_were_down() -> None:
@@ -62,7 +62,7 @@ def test_majority_is_not_enough_when_all_were_down() -> None:
     room.start(1, 2)
     room.run(120)
     assert room.coordinator() is None
-    assert room.events("not_enough_nodes")[0] == {"id": 2, "size": 2, "total": 3, "full_start": True}
+    assert room.fields("not_enough_nodes")[0] == {"id": 2, "size": 2, "total": 3, "full_start": True}
     room.start(3)
     room.run(60)
     assert room.coordinator() is not None
@@ -102,7 +102,7 @@ def test_coordinator_that_is_asked_by_a_stranger_says_no(reason: str) -> None:
     group = room.replica(3).standing.group
     if reason == "not a member":
         del room.replica(3).standing.members[1]
-    room.tell("somebody", 3, AreYouThere(7, "other" if reason == "other group" else group, 1))
+    room.write("somebody", 3, AreYouThere(7, "other" if reason == "other group" else group, 1))
     assert room.inbox["somebody"] == [Answer(7, False)]
 
 
@@ -110,7 +110,7 @@ def test_any_known_node_may_invite_any_other() -> None:
     """Notes on IceStorm 3.7.8, section 2, item 6: no priority test."""
     room = formed()
     room.hold(3, 1)
-    room.tell(1, 3, Invitation(1, "1:x"))
+    room.write(1, 3, Invitation(1, "1:x"))
     standing = room.replica(3).standing
     assert (standing.coord, standing.group, standing.state) == (1, "1:x", State.REORGANIZATION)
 
@@ -119,7 +119,7 @@ def test_coordinator_that_joins_hands_the_invitation_on() -> None:
     """Notes on IceStorm 3.7.8, section 2, item 6: if it was a coordinator, it forwards the invitation to its old
     members."""
     room = formed(5)
-    room.tell(4, 5, Invitation(4, "4:x"))
+    room.write(4, 5, Invitation(4, "4:x"))
     forwarded = [to for sender, to, m in room.sent if m == Invitation(4, "4:x") and sender == "replica-5"]
     assert forwarded == ["replica-1", "replica-2", "replica-3"]
 
@@ -131,7 +131,7 @@ def test_inviter_is_not_among_those_it_is_handed_on_to() -> None:
 
 
 def _accept_of_5(room: Room):  # type: ignore[no-untyped-def]
-    room.tell(4, 5, Invitation(4, "4:x"))
+    room.write(4, 5, Invitation(4, "4:x"))
     return next(m for sender, _, m in reversed(room.sent) if sender == "replica-5" and type(m).__name__ == "Accept")
 
 
@@ -140,11 +140,11 @@ def test_invitation_is_ignored_while_a_group_is_being_made() -> None:
     room = formed()
     room.hold(1, 2)
     room.hold(1, 3)
-    room.tell(2, 1, Invitation(2, "2:x"))
-    room.tell(3, 1, Invitation(3, "3:x"))
+    room.write(2, 1, Invitation(2, "2:x"))
+    room.write(3, 1, Invitation(3, "3:x"))
     assert room.replica(1).standing.group == "2:x"
-    assert room.events("invitation_received")[-1]["group"] == "3:x"
-    assert room.events("invitation_ignored") == [{"id": 1}]
+    assert room.fields("invitation_received")[-1]["group"] == "3:x"
+    assert room.fields("invitation_ignored") == [{"id": 1}]
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -152,7 +152,7 @@ def test_invitation_to_the_own_group_that_comes_late_changes_nothing(again: bool
     """Notes on IceStorm 3.7.8, section 2, items 6, 7 and 11: it is joined in any state but two; its coordinator counts
     nobody any more, and says that it is there."""
     room = formed(bug_joins_again=again)
-    room.tell(2, 1, Invitation(3, room.replica(1).standing.group))
+    room.write(2, 1, Invitation(3, room.replica(1).standing.group))
     room.run(300)
     assert (room.replica(1).standing.state is State.REORGANIZATION) is again
     assert room.replica(3).standing.state is State.NORMAL
@@ -177,9 +177,9 @@ def test_ready_of_another_group_is_refused() -> None:
     """Notes on IceStorm 3.7.8, section 2, item 10: acted on only if state, group and coordinator are right."""
     room = formed()
     room.hold(1, 2)
-    room.tell(2, 1, Invitation(2, "2:x"))
+    room.write(2, 1, Invitation(2, "2:x"))
     room.release()
-    room.tell(3, 1, Ready(9, "3:old", 5, 3))
+    room.write(3, 1, Ready(9, "3:old", 5, 3))
     assert room.replica(1).standing.generation != 5
 
 
@@ -218,7 +218,7 @@ def test_slave_whose_group_never_comes_about_is_free_at_the_next_check(patient: 
     room.run(300)
     assert (room.coordinator() is None) is patient
     if patient:
-        found = [event["size"] for event in room.events("not_enough_nodes")]
+        found = [event["size"] for event in room.fields("not_enough_nodes")]
         assert len(found) > 20
         assert set(found) == {2}
 
@@ -226,8 +226,8 @@ def test_slave_whose_group_never_comes_about_is_free_at_the_next_check(patient: 
 def test_administrators_see_what_the_tool_shows() -> None:
     """Highly Available IceStorm, IceStorm Replica States: id, coord, group name, state, group, max."""
     room = formed()
-    room.tell("admin", 3, Query(1))
-    room.tell("admin", 1, Query(2))
+    room.write("admin", 3, Query(1))
+    room.write("admin", 1, Query(2))
     group = room.replica(3).standing.group
     assert room.inbox["admin"] == [
         View(1, 3, 3, group, "normal", (1, 2), 3),

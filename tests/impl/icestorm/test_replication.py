@@ -54,7 +54,7 @@ def test_update_without_a_majority_waits_for_the_next_group() -> None:
     """Notes on IceStorm 3.7.8, section 3: too few observers answer the ping: recovery, and the update waits."""
     room = formed()
     room.crash(1, 2)
-    room.tell("somebody", 3, Request("r", 1, Create("A")))
+    room.write("somebody", 3, Request("r", 1, Create("A")))
     assert room.reply("r") is None
     assert room.states() == {3: "inactive"}
     room.start(1, 2)
@@ -69,7 +69,7 @@ def test_outcome_is_unknown_when_the_majority_is_lost_meanwhile() -> None:
     inactive state during request processing, the result of the request is indeterminate."""
     room = formed()
     room.loses = lambda message: isinstance(message, Apply)
-    room.tell("somebody", 3, Request("r", 1, Create("A")))
+    room.write("somebody", 3, Request("r", 1, Create("A")))
     room.run(3)
     reply = room.reply("r")
     assert reply is not None
@@ -82,7 +82,7 @@ def test_retry_after_an_unknown_outcome_may_find_it_done() -> None:
     request to fail."""
     room = formed()
     room.loses = lambda message: isinstance(message, Answer) and room.replica(3).updating.committed
-    room.tell("somebody", 3, Request("r", 1, Create("A")))
+    room.write("somebody", 3, Request("r", 1, Create("A")))
     room.run(3)
     room.loses = lambda _: False
     room.run(60)
@@ -113,7 +113,7 @@ def test_slave_passes_an_update_on_again_after_the_next_election() -> None:
     """Notes on IceStorm 3.7.8, section 3: connect failure: the slave recovers and retries after the next election."""
     room = formed()
     room.crash(3)
-    room.tell("somebody", 1, Request("r", 1, Create("A")))
+    room.write("somebody", 1, Request("r", 1, Create("A")))
     assert room.reply("r") is None
     room.run(60)
     reply = room.reply("r")
@@ -124,7 +124,7 @@ def test_slave_passes_an_update_on_again_after_the_next_election() -> None:
 def test_slave_refuses_an_update_that_is_not_the_next() -> None:
     room = formed()
     group = room.replica(3).standing.group
-    room.tell(3, 1, Apply(77, group, Stamp(1, 2), Create("A")))
+    room.write(3, 1, Apply(77, group, Stamp(1, 2), Create("A")))
     assert room.topics(1) == []
 
 
@@ -146,7 +146,7 @@ def test_read_waits_while_there_is_no_group() -> None:
     or becomes active."""
     room = Room()
     room.start(1)
-    room.tell("somebody", 1, Request("r", 1, RetrieveAll()))
+    room.write("somebody", 1, Request("r", 1, RetrieveAll()))
     room.run(30)
     assert room.reply("r") is None
     room.start(2, 3)
@@ -162,17 +162,17 @@ def test_request_that_waits_fails_when_its_replica_goes_down(crashes: bool) -> N
     room.start()
     room.crash(2, 3)
     room.run(10)
-    (asked,) = room.events("asked")
-    assert (asked["replica"], room.events("told")) == ("replica-1", [])
+    (asked,) = room.fields("asked")
+    assert (asked["replica"], room.fields("told")) == ("replica-1", [])
     if crashes:
         room.crash(1)
         room.run(0.01)
-        (told,) = room.events("told")
+        (told,) = room.fields("told")
         assert (told["request"], told["outcome"], told["detail"]) == (asked["request"], "unknown", "unreachable")
     else:
         room.start(2, 3)
         room.run(60)
-        assert room.events("told")[0]["outcome"] == "ok"
+        assert room.fields("told")[0]["outcome"] == "ok"
 
 
 def test_every_request_fails_while_all_replicas_are_down() -> None:
@@ -181,7 +181,7 @@ def test_every_request_fails_while_all_replicas_are_down() -> None:
     room.start()
     room.crash(1, 2, 3)
     room.run(60)
-    asked, told = room.events("asked"), room.events("told")
+    asked, told = room.fields("asked"), room.fields("told")
     assert {one["replica"] for one in asked} == {"replica-1", "replica-2", "replica-3"}
     assert len(told) > 5
     assert {(one["outcome"], one["detail"]) for one in told} == {("unknown", "unreachable")}
@@ -191,7 +191,7 @@ def test_every_request_fails_while_all_replicas_are_down() -> None:
 def test_cut_off_coordinator_answers_reads_until_it_notices(probe_slaves: bool) -> None:
     """Notes on IceStorm 3.7.8, section 3, "Idle coordinator": nothing pings slaves between updates."""
     room = formed(probe_slaves=probe_slaves)
-    room.cut(3)
+    room.isolate(3)
     room.run(40)
     assert (room.replica(3).standing.state is State.NORMAL) is not probe_slaves
 
@@ -248,9 +248,9 @@ def test_member_with_a_broken_disk_stays_out_until_it_works() -> None:
     room.failing = {"replica-1"}
     room.ask(3, Create("A"))
     room.run(120)
-    since = len(room.events("merge_decided"))
+    since = len(room.fields("merge_decided"))
     room.run(120)
-    assert len(room.events("merge_decided")) == since
+    assert len(room.fields("merge_decided")) == since
     room.failing = set()
     room.run(60)
     assert sorted(room.replica(3).standing.members) == [1, 2]
@@ -261,7 +261,7 @@ def test_topic_that_changed_is_taken_over_as_it_is_now(bug: bool) -> None:
     """Bug corpus, IS-6: a lagging slave keeps its record in memory when the name matches although contents changed."""
     room = formed(bug_sync_by_name=bug)
     room.ask(3, Create("A"))
-    room.cut(1)
+    room.isolate(1)
     room.ask(3, Subscribe("A", Subscriber("s", "somebody")))
     room.run(3)
     room.release(lost=True)
@@ -279,7 +279,7 @@ def test_database_of_another_group_is_refused(bug: bool) -> None:
     room.start(3)
     room.run(11)
     assert room.states()[1] == "reorganization"
-    room.tell(2, 1, Init(99, "2:other", Stamp(9, 0), (Topic("foreign"),)))
+    room.write(2, 1, Init(99, "2:other", Stamp(9, 0), (Topic("foreign"),)))
     assert (room.topics(1) == ["foreign"]) is bug
 
 
@@ -288,7 +288,7 @@ def test_deposed_coordinator_acknowledges_nothing(by_ping: bool, rejected: bool)
     """Notes on IceStorm 3.7.8, section 5, Q3 and Q6: a deposed coordinator acknowledges updates that every slave
     rejects; they vanish at the next merge."""
     room = formed(bug_majority_by_ping=by_ping, bug_rejection_acknowledged=rejected)
-    room.cut(3)
+    room.isolate(3)
     room.run(60)
     assert room.replica(2).standing.coord == 2
     assert room.replica(3).standing.state is State.NORMAL
@@ -317,7 +317,7 @@ def test_memory_shows_what_the_disk_has_after_an_unknown_outcome(bug: bool) -> N
     """Notes on IceStorm 3.7.8, section 3, (d): the topic is then in the database but not in memory."""
     room = formed(bug_unknown_create_hidden=bug)
     room.loses = lambda message: isinstance(message, Apply)
-    room.tell("somebody", 3, Request("r", 1, Create("A")))
+    room.write("somebody", 3, Request("r", 1, Create("A")))
     room.run(3)
     assert "A" in decoded(room.disks["replica-3"], "r").topics
     assert ("A" in room.replica(3).store.topics) is not bug
@@ -332,7 +332,7 @@ def test_stamp_of_a_group_that_never_came_about_outdoes_no_update(promise: bool)
     it a stamp above that of the group which the others make without it; it then counts as the latest, and what was
     acknowledged meanwhile is lost. That a majority promises a generation first rules this out."""
     room = formed(promise_generations=promise)
-    room.cut(2)
+    room.isolate(2)
     room.loses = lambda message: isinstance(message, Init)
     room.crash(3)
     room.start(3)
@@ -340,7 +340,7 @@ def test_stamp_of_a_group_that_never_came_about_outdoes_no_update(promise: bool)
         room.run(1)
     room.release(lost=True)
     room.loses = lambda _: False
-    room.cut(3)
+    room.isolate(3)
     room.run(100)
     assert room.replica(2).standing.coord == 2
     assert outcome(room, 1, Create("A")) == OK
@@ -359,7 +359,7 @@ def test_generation_below_a_promised_one_is_refused() -> None:
     room.inbox.clear()
     slave = room.replica(1)
     assert slave.store.promised == 2
-    room.tell("somebody", 1, Propose(5, slave.standing.group, 2))
+    room.write("somebody", 1, Propose(5, slave.standing.group, 2))
     (answer,) = room.inbox["somebody"]
     assert isinstance(answer, Answer)
     assert not answer.yes
@@ -370,10 +370,10 @@ def test_lost_disk_votes_for_nothing(counted: bool) -> None:
     """A disk that is lost is a fault that IceStorm does not promise to survive: with one that lags behind it makes a
     majority that knows nothing of an acknowledged update."""
     room = formed(count_empty_disks=counted)
-    room.cut(2)
+    room.isolate(2)
     assert room.ask(3, Create("A")) is None
     room.run(3)
-    assert [event["topic"] for event in room.events("committed")] == ["A"]
+    assert [event["topic"] for event in room.fields("committed")] == ["A"]
     room.crash(1, 3)
     room.disks["replica-1"].clear()
     room.release(lost=True)

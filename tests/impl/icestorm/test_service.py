@@ -107,7 +107,7 @@ def test_publisher_proxy_has_all_replicas_or_one() -> None:
 
 def test_administrators_are_told_who_the_replicas_are() -> None:
     room = formed()
-    room.tell("admin", 2, QueryNodes(4))
+    room.write("admin", 2, QueryNodes(4))
     assert room.inbox["admin"] == [Nodes(4, ((1, "replica-1"), (2, "replica-2"), (3, "replica-3")))]
 
 
@@ -159,7 +159,7 @@ def publish(room: Room, number: int, fails: bool = True, ident: int = 1) -> bool
     outcome(room, Publish("A", "p", number), ident)
     new = delivered(room, "s")[before:]
     for message in new:
-        room.tell("s", ident, Delivered(message.call, not fails))
+        room.write("s", ident, Delivered(message.call, not fails))
     return bool(new)
 
 
@@ -216,8 +216,7 @@ def test_oneway_subscriber_is_removed_when_its_process_is_gone() -> None:
     """IceStorm Concepts, Subscriber Errors: IceStorm may be unable to establish a connection to the subscriber."""
     room = subscribed(reliability="oneway")
     outcome(room, Publish("A", "p", 1))
-    effects = room.replica(1).handle(Unreachable("s"), room.now)
-    room._carry_out("replica-1", effects)
+    room.inform("replica-1", Unreachable("s"))
     room.settle()
     assert room.replica(3).store.topics["A"].subscribers == ()
 
@@ -231,7 +230,7 @@ def test_ordered_subscriber_gets_one_message_at_a_time() -> None:
         *_, latest = delivered(room, "s")
         assert len(delivered(room, "s")) == len(seen) + 1
         seen.append(latest.number)
-        room.tell("s", 1, Delivered(latest.call, True))
+        room.write("s", 1, Delivered(latest.call, True))
     assert seen == [1, 2, 3]
 
 
@@ -251,7 +250,7 @@ def test_nothing_that_waits_is_delivered_when_the_subscription_has_ended() -> No
         outcome(room, Publish("A", "p", number))
     (first,) = delivered(room, "s")
     assert outcome(room, Unsubscribe("A", ("s",))) == OK
-    room.tell("s", 1, Delivered(first.call, True))
+    room.write("s", 1, Delivered(first.call, True))
     assert delivered(room, "s") == [first]
 
 
@@ -262,7 +261,7 @@ def test_failure_of_a_subscription_that_has_ended_does_not_end_the_next_one() ->
     (first,) = delivered(room, "s")
     outcome(room, Unsubscribe("A", ("s",)))
     outcome(room, Subscribe("A", Subscriber("s", "s", {"reliability": "twoway"})))
-    room.tell("s", 1, Delivered(first.call, False))
+    room.write("s", 1, Delivered(first.call, False))
     assert room.replica(3).store.topics["A"].subscribers
 
 
@@ -273,7 +272,7 @@ def test_what_failed_is_sent_again_where_that_is_how_it_is_tried() -> None:
     assert not publish(room, 2), "it waits behind the one that failed"
     room.run(2)
     assert [message.number for message in delivered(room, "s")] == [1, 1]
-    room.tell("s", 1, Delivered(delivered(room, "s")[-1].call, True))
+    room.write("s", 1, Delivered(delivered(room, "s")[-1].call, True))
     assert [message.number for message in delivered(room, "s")] == [1, 1, 2]
 
 
@@ -290,7 +289,7 @@ def test_subscriber_by_datagrams_never_fails() -> None:
     """IceStorm Concepts, Unidirectional Messages: any transport, UDP too, which has no connection that could break."""
     room = subscribed(reliability="datagram")
     assert publish(room, 1)
-    room._carry_out("replica-1", room.replica(1).handle(Unreachable("s"), room.now))
+    room.inform("replica-1", Unreachable("s"))
     room.settle()
     assert room.replica(3).store.topics["A"].subscribers
     assert publish(room, 2)
@@ -337,7 +336,7 @@ def test_publisher_hears_nothing_of_what_subscribers_answer(answer: bool | None)
     assert outcome(room, Publish("A", "p", 1)) == OK
     (message,) = delivered(room, "s")
     if answer is not None:
-        room.tell("s", 1, Delivered(message.call, answer))
+        room.write("s", 1, Delivered(message.call, answer))
     room.run(10)
     (reply,) = room.inbox["somebody"][before:]
     assert isinstance(reply, Reply)
@@ -353,5 +352,5 @@ def test_order_is_lost_where_a_publisher_goes_to_another_replica(second: int, or
     outcome(room, Publish("A", "p", 2), second)
     room.release()
     for message in delivered(room, "s"):
-        room.tell("s", 1, Delivered(message.call, True))
+        room.write("s", 1, Delivered(message.call, True))
     assert [message.number for message in delivered(room, "s")] == order

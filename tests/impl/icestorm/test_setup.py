@@ -123,12 +123,12 @@ def test_client_asks_the_next_replica_when_one_does_not_answer() -> None:
     room = formed(3, clients=1, workload="mixed")
     client = room.nodes["client-1"]
     assert isinstance(client, Client)
-    room.cut(1)
+    room.isolate(1)
     room.run(20)
-    asked = [event for event in room.events("asked") if event["attempt"] == 2]
+    asked = [event for event in room.fields("asked") if event["attempt"] == 2]
     assert asked
-    assert {event["replica"] for event in room.events("asked")} >= {"replica-1", "replica-2"}
-    told = {event["request"]: event["outcome"] for event in room.events("told")}
+    assert {event["replica"] for event in room.fields("asked")} >= {"replica-1", "replica-2"}
+    told = {event["request"]: event["outcome"] for event in room.fields("told")}
     assert told[asked[0]["request"]] in ("ok", "TopicExists", "AlreadySubscribed")
 
 
@@ -139,6 +139,6 @@ def test_publisher_of_one_replica_is_told_of_its_failure() -> None:
     room.run(5)
     room.crash(2)  # the second client is bound to it
     room.run(60)
-    assert room.events("publisher_failed")
-    asked = [event for event in room.events("asked") if str(event["request"]).startswith("client-2")]
+    assert room.fields("publisher_failed")
+    asked = [event for event in room.fields("asked") if str(event["request"]).startswith("client-2")]
     assert asked[-1]["replica"] != "replica-2"

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
-from hacheck.impl.node import (
-    CancelTimer,
-    Fired,
-    Halt,
-    Message,
-    Name,
-    Received,
-    Record,
-    Send,
-    SetTimer,
-    Setup,
-    Started,
-    Unreachable,
-    Write,
-    Written,
-)
+from hacheck.impl.node import Fired, Message, Name, Node, Received, Setup
 from hacheck.impl.protocols.qpid import messages as wire
 from hacheck.impl.protocols.qpid import objects, orders
+from hacheck.impl.protocols.qpid import system as qpid
 from hacheck.impl.protocols.qpid.broker import Broker, Place
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.process import Process
+from hacheck.impl.system import Member
+from tests.impl import stage
+from tests.impl.stage import SECOND
 
 MANAGER = "manager"
+
+
+class Brokers(qpid.Cluster):
+    """A cluster whose resource manager is played by the test. `places`: of brokers that do not stand among all."""
+
+    def __init__(self) -> None:
+        self.places: dict[Name, Place] = {}
+
+    def members(self, replicas: int, clients: int, options: Options) -> tuple[Member, ...]:
+        return tuple(member for member in super().members(replicas, 0, options) if member.name != MANAGER)
+
+    def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
+        others = tuple(one.name for one in members if one.name != member.name)
+        return Broker(setup, setup.options, self.places.get(member.name, Place(others, MANAGER)))
 
 
 class Hand:
@@ -56,19 +57,20 @@ class Hand:
         return out
 
     def connect(self, to: Name) -> Hand:
-        self.process.begin(self.stage.now_us)
+        self.process.begin(self.stage.now)
         self.process.start_heartbeats()
         self.channel = self.process.connect(to, "client")
         self.channel.is_up = True  # type: ignore[attr-defined]
-        self.stage.carry_out(self.process.member, self.process.effects)
-        self.stage.settle()
-        return self
+        return self._done()
 
     def say(self, body: wire.Body) -> Hand:
-        self.process.begin(self.stage.now_us)
+        self.process.begin(self.stage.now)
         assert self.channel is not None
         self.process.say(self.channel, body)
-        self.stage.carry_out(self.process.member, self.process.effects)
+        return self._done()
+
+    def _done(self) -> Hand:
+        self.stage.carry_out(self.stage.processes[self.process.member], self.process.effects)
         self.stage.settle()
         return self
 
@@ -105,152 +107,66 @@ class Hand:
         return [body for body in self.heard if isinstance(body, kind)][-1]
 
 
-class Stage:
-    """Processes by name, what is on its way between them, their timers and disks."""
+class Stage(stage.Stage):
+    """Brokers `broker-1` to `broker-N`, and who else plays. What is done has its consequences at once."""
+
+    unstarted_is_silent = False
 
     def __init__(self, brokers: int = 3, **options: Any) -> None:
-        self.options = Options(**options)
-        self.now_us = 0
-        self.nodes: dict[Name, Any] = {}
-        self.disks: dict[Name, dict[str, bytes]] = {}
-        self.incarnations: dict[Name, int] = {}
-        self.timers: dict[tuple[Name, str], int] = {}
-        self.on_the_way: deque[tuple[Name, Name, Message]] = deque()
-        self.held: dict[tuple[Name, Name], deque[Message]] = {}
+        self.brokers = Brokers()
+        super().__init__(self.brokers, brokers, hop_us=0, write_us=0, options=Options(**options))
+        self.names = tuple(member.name for member in self.members)
         self.awaited: dict[tuple[Name, Name], type] = {}
-        self.writes: deque[tuple[Name, Write]] = deque()
-        self.holds_writes = False
-        self.records: list[tuple[Name, Record]] = []
-        self.halts: dict[Name, str] = {}
-        self.to_manager: list[Message] = []
-        self.names = tuple(f"broker-{number}" for number in range(1, brokers + 1))
         self.term = 0
 
-    # ---- processes --------------------------------------------------------------------------------------------------
-
-    def start(self, *names: Name) -> Stage:
+    def start(self, *names: Name) -> Self:
         for name in names or self.names:
-            others = tuple(other for other in self.names if other != name)
-            self.start_as(name, Place(others, MANAGER))
+            super().start(name).settle()
         return self
 
-    def start_as(self, name: Name, place: Place) -> Broker:
-        self.incarnations[name] = self.incarnations.get(name, -1) + 1
-        setup = Setup(name, self.incarnations[name], dict(self.disks.setdefault(name, {})), self.options)
-        broker = self.nodes[name] = Broker(setup, self.options, place)
-        self.give(name, Started())
-        self.settle()
-        return broker
+    def start_as(self, name: Name, place: Place) -> None:
+        self.brokers.places[name] = place
+        if name in self.processes:
+            self.start(name)
+        else:
+            self.play(name, lambda setup: Broker(setup, self.options, place))
+            self.settle()
 
-    def crash(self, *names: Name) -> Stage:
-        """Processes end; everybody finds that connections broke."""
-        for name in names:
-            del self.nodes[name]
-            self.timers = {key: at for key, at in self.timers.items() if key[0] != name}
-            self.writes = deque(one for one in self.writes if one[0] != name)
-        for name in names:
-            for other in tuple(self.nodes):
-                self.give(other, Unreachable(name))
-        self.settle()
-        return self
+    def crash(self, *names: Name) -> Self:
+        return super().crash(*names).settle()
 
     def hand(self, name: Name = "client-1") -> Hand:
-        hand = self.nodes[name] = Hand(self, name)
-        return hand
+        return self.play(name, lambda setup: Hand(self, name))
 
     def promote(self, name: Name) -> orders.PromoteAnswer:
         self.term += 1
-        self.tell(name, orders.Promote(self.term, self.incarnations[name], self.now_us))
+        self.order(name, orders.Promote(self.term, self.incarnations[name], self.now))
         answers = [one for one in self.to_manager if isinstance(one, orders.PromoteAnswer) and one.term == self.term]
         return answers[-1] if answers else orders.PromoteAnswer(self.term, False, "no answer yet")
 
-    def tell(self, name: Name, message: Message) -> None:
+    def order(self, name: Name, message: Message) -> None:
         """The resource manager says something."""
-        self.give(name, Received(MANAGER, message))
+        self.tell(name, message, MANAGER)
         self.settle()
 
-    # ---- carrying out -----------------------------------------------------------------------------------------------
+    @property
+    def to_manager(self) -> list[Message]:
+        return self.inbox.get(MANAGER, [])
 
-    def give(self, name: Name, given: Any) -> None:
-        if name in self.nodes:
-            self.carry_out(name, self.nodes[name].handle(given, self.now_us))
+    def hold_from(self, sender: Name, to: Name, kind: type) -> None:
+        """What one sends the other stays on its way, from the first body of a type on."""
+        self.awaited[sender, to] = kind
 
-    def carry_out(self, name: Name, effects: Iterable[Any]) -> None:
-        for effect in effects:
-            if isinstance(effect, Send):
-                self.on_the_way.append((name, effect.to, effect.message))
-            elif isinstance(effect, SetTimer):
-                self.timers[(name, effect.timer)] = self.now_us + effect.after_us
-            elif isinstance(effect, CancelTimer):
-                self.timers.pop((name, effect.timer), None)
-            elif isinstance(effect, Write):
-                self.writes.append((name, effect))
-            elif isinstance(effect, Record):
-                self.records.append((name, effect))
-            elif isinstance(effect, Halt):
-                self.halts[name] = effect.reason
-                self.crash(name)
-                return
-
-    def settle(self) -> Stage:
-        """Deliver until nothing is on its way."""
-        while self.on_the_way or (self.writes and not self.holds_writes):
-            if self.on_the_way:
-                sender, to, message = self.on_the_way.popleft()
-                if self._holding_begins(sender, to, message):
-                    self.held[(sender, to)] = deque()
-                if (sender, to) in self.held:
-                    self.held[(sender, to)].append(message)
-                elif to == MANAGER:
-                    self.to_manager.append(message)
-                elif to in self.nodes:
-                    self.give(to, Received(sender, message))
-                elif sender in self.nodes:
-                    self.give(sender, Unreachable(to))
-            else:
-                name, write = self.writes.popleft()
-                for key, value in write.changes:
-                    if value is None:
-                        self.disks[name].pop(key, None)
-                    else:
-                        self.disks[name][key] = value
-                self.give(name, Written(write.token))
-        return self
-
-    def hold(self, sender: Name, to: Name, beginning_with: type | None = None) -> None:
-        """What one sends the other stays on its way, from now on or from the first body of a type on."""
-        if beginning_with is None:
-            self.held.setdefault((sender, to), deque())
-        else:
-            self.awaited[(sender, to)] = beginning_with
-
-    def _holding_begins(self, sender: Name, to: Name, message: Message) -> bool:
+    def holds(self, sender: Name, to: Name, message: Any) -> bool:
         kind = self.awaited.get((sender, to))
-        if kind is None or not isinstance(message, wire.Frame) or not isinstance(message.body, kind):
-            return False
-        del self.awaited[(sender, to)]
-        return True
+        if kind is not None and isinstance(message, wire.Frame) and isinstance(message.body, kind):
+            del self.awaited[sender, to]
+            self.hold(sender, to)
+        return super().holds(sender, to, message)
 
-    def let_go(self, sender: Name, to: Name) -> None:
-        """It arrives."""
-        for message in self.held.pop((sender, to)):
-            self.on_the_way.append((sender, to, message))
-        self.settle()
-
-    def pass_time(self, us: int) -> Stage:
+    def pass_time(self, us: int) -> Self:
         """Timers fire when they are due."""
-        until = self.now_us + us
-        while True:
-            due = [(at, key) for key, at in self.timers.items() if at <= until]
-            if not due:
-                break
-            at, key = min(due)
-            del self.timers[key]
-            self.now_us = max(self.now_us, at)
-            self.give(key[0], Fired(key[1]))
-            self.settle()
-        self.now_us = until
-        return self
+        return self.settle().run(us / SECOND)
 
     # ---- looking ----------------------------------------------------------------------------------------------------
 
@@ -262,9 +178,6 @@ class Stage:
 
     def ids(self, name: Name, queue: str = "q") -> list[int]:
         return list(self.nodes[name].wiring.queues[queue].positions)
-
-    def events(self, name: Name, event: str) -> list[Any]:
-        return [dict(record.fields) for member, record in self.records if member == name and record.event == event]
 
 
 def cluster(brokers: int = 3, **options: Any) -> Stage:

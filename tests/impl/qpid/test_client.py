@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from hacheck.impl.node import Setup, Started
 from hacheck.impl.protocols.qpid.client import Client
 from tests.impl.qpid.stage import Stage, cluster
 
 
 def with_client(stage: Stage, index: int = 0) -> Client:
     name = f"client-{index + 1}"
-    client = stage.nodes[name] = Client(Setup(name, 0, {}, stage.options), stage.options, stage.names, index)
-    stage.give(name, Started())
+    client = stage.play(name, lambda setup: Client(setup, stage.options, stage.names, index))
     stage.settle()
     return client
 
 
 def told(stage: Stage, name: str = "client-1") -> dict[str, Any]:
-    return {fields["request"]: fields["outcome"] for fields in stage.events(name, "told")}
+    return {fields["request"]: fields["outcome"] for fields in stage.fields("told", name)}
 
 
 def test_client_finds_the_primary_among_the_addresses() -> None:
@@ -43,7 +41,7 @@ def test_client_sends_unsettled_messages_again_in_order_under_the_same_ids() -> 
     assert len(names) == 3
     assert stage.on_queue("broker-2", "queue-1") == names
     stage.crash("broker-1")
-    stage.held.clear()
+    stage.release(lost=True)
     stage.promote("broker-2")
     stage.pass_time(2 * stage.options.reconnect_interval_us)
     assert stage.on_queue("broker-2", "queue-1")[:6] == names + names
@@ -65,13 +63,13 @@ def test_consumer_is_not_told_of_an_accept_that_was_not_answered() -> None:
     stage = cluster(2)
     with_client(stage, 1)
     stage.pass_time(5 * stage.options.send_interval_us)
-    asked = [fields for fields in stage.events("client-2", "asked") if fields["operation"] == "accept"]
+    asked = [fields for fields in stage.fields("asked", "client-2") if fields["operation"] == "accept"]
     assert {told(stage, "client-2")[fields["request"]] for fields in asked} == {"ok"}
     stage.hold("client-2", "broker-1")
     stage.pass_time(stage.options.send_interval_us)
     stage.crash("broker-1")
     unknown = [request for request, outcome in told(stage, "client-2").items() if outcome == "unknown"]
-    later = [fields for fields in stage.events("client-2", "asked") if fields["operation"] == "accept"][len(asked) :]
+    later = [fields for fields in stage.fields("asked", "client-2") if fields["operation"] == "accept"][len(asked) :]
     assert unknown == [fields["request"] for fields in later]
 
 
@@ -82,10 +80,10 @@ def test_client_declares_a_queue_again_that_a_failover_lost() -> None:
     client = with_client(stage)
     stage.pass_time(2 * stage.options.send_interval_us)
     stage.crash("broker-1")
-    stage.held.clear()
+    stage.release(lost=True)
     stage.promote("broker-2")
     assert "queue-1" not in stage.nodes["broker-2"].wiring.queues
     stage.pass_time(2 * stage.options.reconnect_interval_us)
     assert client.live
-    asked = [fields["request"] for fields in stage.events("client-1", "asked")]
+    asked = [fields["request"] for fields in stage.fields("asked", "client-1")]
     assert stage.on_queue("broker-2", "queue-1")[:2] == asked[:2]

@@ -72,7 +72,7 @@ def test_what_no_answer_names_is_deleted() -> None:
     hand = stage.hand().connect("broker-1").declare("gone").publish("gone", "a").declare("q")
     stage.hold("broker-1", "broker-2")
     hand.say(wire.DeleteQueue("d", "gone"))
-    stage.held.clear()
+    stage.release(lost=True)
     stage.pass_time(10 * stage.options.link_maintenance_us)
     assert list(stage.nodes["broker-2"].wiring.queues) == ["q"]
 
@@ -84,7 +84,7 @@ def _deleted_and_made_again_unseen(**options: bool) -> Stage:
     stage.hold("broker-1", "broker-3")
     stage.pass_time(5 * stage.options.heartbeat_us)
     hand.say(wire.DeleteQueue("d", "q")).declare("q").publish("q", "new")
-    stage.held.clear()
+    stage.release(lost=True)
     stage.pass_time(10 * stage.options.link_maintenance_us)
     return stage
 
@@ -108,10 +108,10 @@ def test_event_makes_later_answers_about_its_name_stale(bug: bool, queues: list[
     stage.pass_time(stage.options.heartbeat_us)
     stage.promote("broker-1")
     hand = stage.hand().connect("broker-1").declare("first").declare("q")
-    stage.hold("broker-2", "broker-1", wire.NextPage)
+    stage.hold_from("broker-2", "broker-1", wire.NextPage)
     stage.start("broker-2")
     hand.say(wire.DeleteQueue("d", "q"))
-    stage.let_go("broker-2", "broker-1")
+    stage.release(("broker-2", "broker-1"))
     stage.pass_time(2 * stage.options.link_maintenance_us)
     assert list(stage.nodes["broker-2"].wiring.queues) == ["first", *queues]
 
@@ -127,7 +127,7 @@ def test_what_was_made_again_unseen_is_another_one_whatever_its_level(level: str
     hand.say(wire.DeleteQueue("d", "q")).declare("q", replicate=level).publish("q", "new")
     hand.say(wire.DeleteExchange("f", "x"))
     hand.say(wire.DeclareExchange("g", "x", "direct", objects.Arguments(replicate=level)))
-    stage.held.clear()
+    stage.release(lost=True)
     stage.pass_time(10 * stage.options.link_maintenance_us)
     wiring, kept = stage.nodes["broker-3"].wiring, [] if level == "none" else ["q"]
     assert list(wiring.queues) == kept
@@ -145,7 +145,7 @@ def test_what_is_made_again_between_two_pages_of_bindings_has_none_of_the_old_on
     hand.say(wire.DeclareExchange("e", "x", "direct", objects.Arguments()))
     for key in ("first", "second"):
         hand.say(wire.Bind("b", objects.BindingObject("x", "q", key)))
-    stage.hold("broker-2", "broker-1", wire.NextPage)
+    stage.hold_from("broker-2", "broker-1", wire.NextPage)
     stage.start("broker-2")
     assert len(stage.nodes["broker-2"].wiring.exchanges["x"].bound()) == 1
     if remade == "exchange":
@@ -153,7 +153,7 @@ def test_what_is_made_again_between_two_pages_of_bindings_has_none_of_the_old_on
     else:
         hand.say(wire.DeleteQueue("d", "q")).declare("q")
     hand.say(wire.Bind("b", objects.BindingObject("x", "q", "new")))
-    stage.let_go("broker-2", "broker-1")
+    stage.release(("broker-2", "broker-1"))
     stage.pass_time(2 * stage.options.link_maintenance_us)
     bound = [stage.nodes[name].wiring.exchanges["x"].bound() for name in stage.names]
     assert bound[0] == bound[1] == (objects.BindingObject("x", "q", "new"),)

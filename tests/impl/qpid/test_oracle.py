@@ -17,7 +17,7 @@ class Trial:
         self.stage: Stage = cluster(3, **options)
         members = SYSTEM.members(3, 1, self.stage.options)
         self.oracle = ClusterOracle(members, self.stage.options)
-        for member, record in self.stage.records:
+        for _, member, record in self.stage.log:
             self.oracle.saw(0, member, record)
 
     def asked(self, name: str, operation: str = "send") -> None:
@@ -99,7 +99,7 @@ def test_replica_that_differs_is_found() -> None:
 def test_cluster_without_service_is_found_if_somebody_could_serve() -> None:
     """P10."""
     trial = Trial()
-    del trial.stage.nodes["broker-1"]
+    trial.stage.crash("broker-1")
     assert trial.broken() == []  # no resource manager runs either
     trial.oracle.term = 0
     assert trial.broken() == ["serves-again"]

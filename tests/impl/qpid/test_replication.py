@@ -17,7 +17,7 @@ def test_message_is_completed_when_every_backup_has_it() -> None:
     hand.publish("q", "a")
     assert stage.on_queue("broker-2") == ["a"]
     assert hand.completed == []
-    stage.let_go("broker-3", "broker-1")
+    stage.release(("broker-3", "broker-1"))
     assert hand.completed == ["a"]
     assert stage.on_queue("broker-3") == ["a"]
 
@@ -41,7 +41,7 @@ def test_accept_is_not_delayed_and_reaches_backups() -> None:
     hand.accept("q", 1)
     assert isinstance(hand.last(wire.Done), wire.Done)
     assert stage.on_queue("broker-2") == ["a", "b"]
-    stage.let_go("broker-1", "broker-2")
+    stage.release(("broker-1", "broker-2"))
     assert stage.on_queue("broker-2") == ["b"]
 
 
@@ -116,9 +116,9 @@ def test_backup_is_sent_what_it_lacks_and_drops_what_is_gone() -> None:
         stage.nodes["broker-1"].process.forget(channel)
         stage.nodes["broker-1"].primary.closed(channel)
     hand.accept("q", 1).publish("q", "d")
-    stage.held.clear()
+    stage.release(lost=True)
     stage.pass_time(6 * stage.options.link_maintenance_us)
-    handshake = stage.events("broker-1", "subscribed")[-1]
+    handshake = stage.fields("subscribed", "broker-1")[-1]
     assert (handshake["keep"], handshake["drop"]) == (2, 1)
     assert stage.on_queue("broker-2") == stage.on_queue("broker-1")
 
@@ -130,11 +130,11 @@ def test_messages_before_the_guard_must_arrive_before_a_backup_is_ready() -> Non
     stage.promote("broker-1")
     hand = stage.hand().connect("broker-1").declare("q").publish("q", "a", "b", "c", "d", "e")
     assert len(hand.completed) == 5
-    stage.hold("broker-2", "broker-1", wire.Acknowledge)
+    stage.hold_from("broker-2", "broker-1", wire.Acknowledge)
     stage.start("broker-2")
     assert stage.on_queue("broker-2") == ["a", "b"]
     assert stage.status("broker-2") == "catchup"
-    stage.let_go("broker-2", "broker-1")
+    stage.release(("broker-2", "broker-1"))
     assert stage.on_queue("broker-2") == ["a", "b", "c", "d", "e"]
     assert stage.status("broker-2") == "ready"
 
@@ -146,10 +146,10 @@ def test_gap_before_the_guard_does_not_keep_a_backup_from_ready(bug: bool, statu
     stage.pass_time(stage.options.heartbeat_us)
     stage.promote("broker-1")
     hand = stage.hand().connect("broker-1").declare("q").publish("q", "a", "b", "c").consume("q")
-    stage.hold("broker-2", "broker-1", wire.Acknowledge)
+    stage.hold_from("broker-2", "broker-1", wire.Acknowledge)
     stage.start("broker-2")
     hand.accept("q", 3)
-    stage.let_go("broker-2", "broker-1")
+    stage.release(("broker-2", "broker-1"))
     assert stage.on_queue("broker-2") == ["a", "b"]
     stage.pass_time(6 * stage.options.link_maintenance_us)
     assert stage.status("broker-2") == status
@@ -172,7 +172,7 @@ def test_queue_made_while_a_backup_is_connected_is_guarded_at_once() -> None:
     stage.hold("broker-1", "broker-2")
     hand.declare("q").publish("q", "a")
     assert hand.completed == []
-    stage.let_go("broker-1", "broker-2")
+    stage.release(("broker-1", "broker-2"))
     assert hand.completed == ["a"]
 
 
@@ -193,7 +193,7 @@ def test_connection_with_a_gap_is_closed() -> None:
     hand = stage.hand().connect("broker-1").declare("q")
     stage.hold("broker-1", "broker-2")
     hand.publish("q", "a")
-    stage.held.clear()
+    stage.release(lost=True)
     hand.publish("q", "b")
     assert stage.on_queue("broker-2") == []
     stage.pass_time(10 * stage.options.heartbeat_us)
@@ -210,7 +210,7 @@ def test_frame_that_comes_twice_counts_once() -> None:
     hand.process.begin(0)
     hand.channel.sent += 1
     for _ in range(2):
-        stage.on_the_way.append(("client-1", "broker-1", frame))
+        stage.put_under_way("client-1", "broker-1", frame)
     stage.settle()
     assert stage.on_queue("broker-1") == ["a"]
 
@@ -229,7 +229,7 @@ def test_promoted_backup_gives_no_id_again_except_with_the_bug() -> None:
         hand = stage.hand().connect("broker-1").declare("q").publish("q", "a")
         stage.hold("broker-1", "broker-2")
         hand.publish("q", "in doubt")
-        stage.held.clear()
+        stage.release(lost=True)
         stage.crash("broker-1")
         stage.promote("broker-2")
         other = stage.hand("client-2").connect("broker-2").publish("q", "other")
@@ -260,7 +260,7 @@ def test_transaction_is_confirmed_when_all_of_it_is_replicated() -> None:
     stage.hold("broker-2", "broker-1")
     hand.publish("q", "a", "b", transaction="t").commit("t")
     assert wire.Done("commit/t") not in hand.heard
-    stage.let_go("broker-2", "broker-1")
+    stage.release(("broker-2", "broker-1"))
     assert wire.Done("commit/t") in hand.heard
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from hacheck.impl.node import Setup, Started
 from hacheck.impl.protocols.qpid import messages as wire
 from hacheck.impl.protocols.qpid import objects
 from hacheck.impl.protocols.qpid.applications import Application
@@ -93,13 +92,8 @@ BROKERS = ("broker-1", "broker-2")
 
 
 def start_operator(stage: Stage) -> Operator:
-    stage.incarnations["operator"] = stage.incarnations.get("operator", -1) + 1
-    setup = Setup(
-        "operator", stage.incarnations["operator"], dict(stage.disks.setdefault("operator", {})), stage.options
-    )
-    operator = Operator(setup, stage.options, BROKERS, frozenset(("q", "queue-1")), ("client-1",))
-    stage.nodes["operator"] = operator
-    stage.give("operator", Started())
+    queues = frozenset(("q", "queue-1"))
+    operator = stage.play("operator", lambda setup: Operator(setup, stage.options, BROKERS, queues, ("client-1",)))
     stage.settle()
     return operator
 
@@ -116,10 +110,7 @@ def operated(**options: Any) -> tuple[Stage, Operator]:
 
 
 def start_application(stage: Stage) -> Application:
-    number = stage.incarnations["client-1"] = stage.incarnations.get("client-1", -1) + 1
-    setup = Setup("client-1", number, dict(stage.disks.setdefault("client-1", {})), stage.options)
-    client = stage.nodes["client-1"] = Application(setup, stage.options, "broker-1", 0)
-    stage.give("client-1", Started())
+    client = stage.play("client-1", lambda setup: Application(setup, stage.options, "broker-1", 0))
     stage.settle()
     return client
 
@@ -167,7 +158,7 @@ def test_operator_who_was_started_again_goes_on_where_he_was() -> None:
     stage.pass_time(6_000_000)
     assert operator.state != GONE_OVER
     stage.crash("operator")
-    stage.held.clear()
+    stage.release(lost=True)
     stage.start_as("broker-1", Place())
     assert start_operator(stage).state == GONE_OVER
 

@@ -14,9 +14,9 @@ from tests.impl.qpid.stage import MANAGER, Stage, cluster
 def test_first_broker_promoted_is_active_at_once_and_others_become_ready() -> None:
     """Survey 1.2: joining, catchup, ready; joining, recovering, active. With no queues, too (QP-4)."""
     stage = cluster()
-    steps = [(event["old"], event["new"]) for event in stage.events("broker-2", "status_change")]
+    steps = [(event["old"], event["new"]) for event in stage.fields("status_change", "broker-2")]
     assert steps == [("standalone", "joining"), ("joining", "catchup"), ("catchup", "ready")]
-    steps = [(event["old"], event["new"]) for event in stage.events("broker-1", "status_change")]
+    steps = [(event["old"], event["new"]) for event in stage.fields("status_change", "broker-1")]
     assert steps == [("standalone", "joining"), ("joining", "recovering"), ("recovering", "active")]
 
 
@@ -120,16 +120,16 @@ def test_backup_with_another_default_level_ends() -> None:
     stage.crash("broker-2")
     stage.options = Options(replicate="none")
     stage.start("broker-2").pass_time(2 * stage.options.link_maintenance_us)
-    assert "`replicate` is none here" in stage.halts["broker-2"]
+    assert "`replicate` is none here" in stage.halted["broker-2"]
 
 
 def test_broker_with_the_id_of_another_is_turned_away_for_good() -> None:
     """Two brokers started from one disk: the primary closes the connection on purpose, which ends the second."""
     stage = cluster(3)
     stage.crash("broker-3")
-    stage.disks["broker-3"] = dict(stage.disks["broker-2"])
+    stage.disks["broker-3"].update(stage.disks["broker-2"])
     stage.start("broker-3").pass_time(4 * stage.options.link_maintenance_us)
-    assert "misconfigured" in stage.halts["broker-3"]
+    assert "misconfigured" in stage.halted["broker-3"]
     assert stage.status("broker-2") == "ready"
 
 
@@ -139,11 +139,11 @@ def test_primary_without_answers_from_the_manager_halts_in_time() -> None:
     stage.pass_time(stage.options.heartbeat_us)
     assert stage.promote("broker-1").ok
     stage.pass_time(2_000_000)
-    stage.tell("broker-1", orders.StatusQuery(1, 0, 1_500_000))
+    stage.order("broker-1", orders.StatusQuery(1, 0, 1_500_000))
     stage.pass_time(1_400_000)
     assert stage.status("broker-1") == "active"
     stage.pass_time(200_000)
-    assert stage.halts["broker-1"] == "the watchdog was not fed"
+    assert stage.halted["broker-1"] == "the watchdog was not fed"
 
 
 def test_primary_that_slept_past_its_watchdog_does_nothing_more() -> None:
@@ -152,11 +152,12 @@ def test_primary_that_slept_past_its_watchdog_does_nothing_more() -> None:
     stage.pass_time(stage.options.heartbeat_us)
     stage.promote("broker-1")
     hand = stage.hand().connect("broker-1").declare("q")
-    stage.timers.clear()
-    stage.now_us += 10_000_000
+    for process in stage.processes.values():
+        process.timers.clear()
+    stage.now += 10_000_000
     hand.publish("q", "late")
     assert hand.completed == []
-    assert "broker-1" in stage.halts
+    assert "broker-1" in stage.halted
 
 
 @pytest.mark.parametrize("term", [1, 2])
@@ -164,8 +165,8 @@ def test_stopped_broker_obeys_no_order_of_that_term(term: int) -> None:
     """An order that arrives after the manager has given it up is void."""
     stage = Stage(1, fencing="none").start()
     stage.pass_time(stage.options.heartbeat_us)
-    stage.tell("broker-1", orders.Stop(1))
-    stage.tell("broker-1", orders.Promote(term, 0, stage.now_us))
+    stage.order("broker-1", orders.Stop(1))
+    stage.order("broker-1", orders.Promote(term, 0, stage.now))
     assert (stage.status("broker-1") == "active") == (term == 2)
 
 
@@ -173,6 +174,6 @@ def test_order_for_an_earlier_incarnation_is_refused() -> None:
     """A broker that was restarted since has nothing any more."""
     stage = Stage(1, fencing="none").start()
     stage.crash("broker-1").start("broker-1").pass_time(stage.options.heartbeat_us)
-    stage.tell("broker-1", orders.Promote(1, 0, stage.now_us))
+    stage.order("broker-1", orders.Promote(1, 0, stage.now))
     assert stage.to_manager[-1] == orders.PromoteAnswer(1, False, "restarted since")
     assert MANAGER not in stage.nodes

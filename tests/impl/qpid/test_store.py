@@ -18,11 +18,12 @@ def test_durable_message_is_completed_when_it_is_on_the_disks_of_all() -> None:
     """Overview, "At-least-once and delayed completion": the persistent store is included."""
     stage = cluster(2, store=True)
     hand = stage.hand().connect("broker-1").declare("q", durable=True)
-    stage.holds_writes = True
+    stage.slow.update(stage.names)
     hand.publish("q", "a", durable=True).publish("q", "b")
     assert stage.on_queue("broker-2") == ["a", "b"]
     assert hand.completed == ["b"]
-    stage.holds_writes = False
+    for name in stage.names:
+        stage.unslow(name)
     stage.settle()
     assert hand.completed == ["b", "a"]
 

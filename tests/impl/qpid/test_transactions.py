@@ -58,9 +58,9 @@ def test_replicated_transaction_that_no_backup_was_told_to_commit_is_not_there()
     """Survey 1.9: open transactions are dropped at a failover."""
     stage, hand = replicated(flow_messages=1)
     hand.publish("q", "a", "b", transaction="t")
-    stage.hold("broker-2", "broker-1", wire.TxPrepared)
+    stage.hold_from("broker-2", "broker-1", wire.TxPrepared)
     hand.commit("t")
-    assert stage.events("broker-2", "tx_prepared")[0]["ok"]
+    assert stage.fields("tx_prepared", "broker-2")[0]["ok"]
     stage.crash("broker-1")
     stage.promote("broker-2")
     assert stage.on_queue("broker-2") == []
@@ -70,7 +70,7 @@ def test_replicated_transaction_is_there_as_a_whole_after_a_failover() -> None:
     """Survey 1.9: each backup has it, and commits it by itself."""
     stage, hand = replicated(flow_messages=1)
     hand.publish("q", "a", "b", transaction="t")
-    stage.hold("broker-2", "broker-1", wire.Acknowledge)
+    stage.hold_from("broker-2", "broker-1", wire.Acknowledge)
     hand.commit("t")
     assert wire.Done("commit/t") not in hand.heard
     stage.crash("broker-1")
@@ -82,15 +82,15 @@ def test_brokers_that_commit_by_themselves_have_orders_of_their_own() -> None:
     """Overview, "Message Identifiers": identical sequences are not required; ids tell which message is which."""
     stage, hand = replicated(flow_messages=1)
     hand.publish("q", "a", transaction="t")
-    stage.hold("broker-2", "broker-1", wire.Acknowledge)
+    stage.hold_from("broker-2", "broker-1", wire.Acknowledge)
     hand.publish("q", "x", "y")  # the copy of y waits for the word that x is there
-    stage.let_go("broker-2", "broker-1")
-    stage.hold("broker-2", "broker-1", wire.Acknowledge)
+    stage.release(("broker-2", "broker-1"))
+    stage.hold_from("broker-2", "broker-1", wire.Acknowledge)
     hand.publish("q", "z")
-    stage.hold("broker-1", "broker-2", wire.TxPrepare)
+    stage.hold_from("broker-1", "broker-2", wire.TxPrepare)
     hand.commit("t")
-    stage.let_go("broker-1", "broker-2")
-    stage.let_go("broker-2", "broker-1")
+    stage.release(("broker-1", "broker-2"))
+    stage.release(("broker-2", "broker-1"))
     assert sorted(stage.on_queue("broker-1")) == sorted(stage.on_queue("broker-2")) == ["a", "x", "y", "z"]
     stage.hand("consumer").connect("broker-1").consume("q").accept("q", 1)
     assert "x" not in stage.on_queue("broker-2")
@@ -106,11 +106,11 @@ def test_backup_is_not_ready_while_there_is_a_transaction_that_it_does_not_have(
     hand = stage.hand().connect("broker-1").declare("q").publish("q", "a", "b", transaction="t")
     stage.start("broker-3").pass_time(6 * stage.options.link_maintenance_us)
     assert stage.status("broker-3") == status
-    stage.hold("broker-3", "broker-1", wire.Acknowledge)
+    stage.hold_from("broker-3", "broker-1", wire.Acknowledge)
     hand.commit("t")
     assert stage.on_queue("broker-2") == ["a", "b"]
     assert (stage.on_queue("broker-3"), stage.status("broker-3")) == (["a"], status)
-    stage.let_go("broker-3", "broker-1")
+    stage.release(("broker-3", "broker-1"))
     assert (stage.on_queue("broker-3"), stage.status("broker-3")) == (["a", "b"], "ready")
 
 
@@ -142,7 +142,7 @@ def test_transaction_is_rolled_back_when_a_backup_cannot_prepare() -> None:
 def test_nobody_waits_for_a_backup_that_is_gone() -> None:
     """Overview, "Queue Replication": guards of a backup that is gone are cancelled; so is what it was to prepare."""
     stage, hand = replicated()
-    stage.hold("broker-2", "broker-1", wire.TxPrepared)
+    stage.hold_from("broker-2", "broker-1", wire.TxPrepared)
     hand.publish("q", "a", transaction="t").commit("t")
     assert wire.Done("commit/t") not in hand.heard
     stage.crash("broker-2")
@@ -183,10 +183,11 @@ def test_durable_transaction_is_confirmed_when_it_is_on_the_disks_of_all() -> No
     """Survey 1.5: with a store, completion waits for the store."""
     stage = cluster(2, transactions="replicated", store=True)
     hand = stage.hand().connect("broker-1").declare("q", durable=True)
-    stage.holds_writes = True
+    stage.slow.update(stage.names)
     hand.publish("q", "a", transaction="t", durable=True).commit("t")
     assert wire.Done("commit/t") not in hand.heard
-    stage.holds_writes = False
+    for name in stage.names:
+        stage.unslow(name)
     stage.settle()
     assert hand.heard[-1] == wire.Done("commit/t")
 
@@ -222,7 +223,7 @@ def test_application_that_does_a_transaction_again_finds_it_there_twice(again: b
     stage.pass_time(stage.options.send_interval_us)
     assert client.transactions.requests
     stage.crash("broker-1")
-    stage.held.clear()
+    stage.release(lost=True)
     stage.promote("broker-2")
     stage.pass_time(2 * stage.options.reconnect_interval_us + 6 * stage.options.send_interval_us)
     queue = stage.on_queue("broker-2", "queue-1")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from hacheck.impl import stepper as cluster_module
 from hacheck.impl.node import Effect, Input, Node, Record, Setup, Started, Write
+from hacheck.impl.stepper import Cluster
 from hacheck.impl.system import Member
 from hacheck.model.language import load
 from hacheck.model.observing.line_writers import logged
-from hacheck.testing.schedules import stepped_cluster as cluster_module
 from hacheck.testing.schedules.cluster_fingerprint import fingerprint, frozen
 from hacheck.testing.schedules.schedule_search import Explored, Exploring, Found, Limits, Setting
-from hacheck.testing.schedules.stepped_cluster import Cluster
 from hacheck.testing.schedules.unmatched_actions import unshown_actions
 from hacheck.testing.state_tracker import Tracker
 from tests.testing.schedules.voting import SPEC, VOTING, Voting

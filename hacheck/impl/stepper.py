@@ -1,7 +1,9 @@
 """A cluster in memory whose next step somebody else chooses: messages, disks, locks and timers wait for it.
 
 It promises nodes what `hacheck.impl.node` says that a runner promises, and nothing more: a message may arrive long
-after others, a timer may fire while messages wait, since a process may be slow, or paused.
+after others, a timer may fire while messages wait, since a process may be slow, or paused. It is the third of those
+that carry out effects, beside `hacheck.impl.simulator` and `hacheck.impl.runtime`: schedules are explored with it,
+models' runs are repeated with it, and the tests of the protocols choose its steps by a clock of their own.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from hacheck.impl.node import (
     Unlock,
     Unreachable,
     Write,
+    WriteFailed,
     Written,
 )
 from hacheck.impl.simulator.disk import put
@@ -45,6 +48,9 @@ or a shared disk is answered), `timer m` (its next timer fires), `crash m`, `cra
 done first), `cut a b` (their connection breaks, and what is under way is lost), `power m` (its machine fails: what was
 not synced is lost, no process learns it, and what is on its way to it is lost until it is there again), `lose l m` (the
 host of lock l forgets that m holds it, without a message).
+
+Three are possible and never offered: `disk-fails m` and `host-fails m` (that write or request fails), `drop a b` (the
+next message from a to b is lost).
 """
 
 FAULTS = {"crash": "crash", "crash-written": "crash", "cut": "cut", "power": "power", "lose": "lock"}
@@ -53,13 +59,15 @@ FAULTS = {"crash": "crash", "crash-written": "crash", "cut": "cut", "power": "po
 _SUPERVISED_US = 1_000_000
 _WORDS_MAX = 100
 _GONE = object()  # what is under way on a link behind the last message of who has ended
+_NO_SPACE = "no space left on device"
+_OUT_OF_REACH = "out of reach"
 
 
 class CodeFailed(Exception):
     """A node raised, or asked for what there is not: a defect of the code."""
 
 
-class _Process(Struct, eq=False):
+class Process(Struct, eq=False):
     """A member. `now_us`: its own clock; `timers`: when each is due by it; `silent`: its machine is down; `unsynced`:
     what was at each place of its disk before writes that are not synced; `printed`: a digest of its state, worked out
     when somebody asks."""
@@ -108,7 +116,7 @@ class Cluster:
     ) -> None:
         self.system, self.members, self.options, self._record = system, members, options, record
         self._ending = {one.name for one in members if clients_end or not one.role.startswith("client")}
-        self.processes = {one.name: _Process(one) for one in members}
+        self.processes = {one.name: Process(one) for one in members}
         names = dict.fromkeys(name for one in members for name in (*one.locks, *one.shared))
         self.hosts = {name: _Host() for name in names}
         self.links: dict[tuple[Name, Name], deque[Any]] = {}
@@ -187,19 +195,27 @@ class Cluster:
         match choice:
             case ("deliver", sender, to):
                 self._deliver(sender, to)
+            case ("drop", sender, to):
+                self.links[sender, to].popleft()
             case ("disk", name):
                 process = self.processes[name]
                 write = process.writes.popleft()
                 process.wrote(write)
-                self._give(process, Written(write.token))
+                self.give(process, Written(write.token))
+            case ("disk-fails", name):
+                process = self.processes[name]
+                self.give(process, WriteFailed(process.writes.popleft().token, _NO_SPACE))
             case ("host", name):
                 process = self.processes[name]
                 self._answer(process, process.requests.popleft())
+            case ("host-fails", name):
+                process = self.processes[name]
+                self._refuse(process, process.requests.popleft())
             case ("timer", name):
                 process = self.processes[name]
                 timer = _first(process.timers)
                 process.now_us = max(process.now_us, process.timers.pop(timer))
-                self._give(process, Fired(timer))
+                self.give(process, Fired(timer))
             case ("start", name):
                 self._start(self.processes[name])
             case ("crash", name):
@@ -216,7 +232,7 @@ class Cluster:
             case ("cut", one, other):
                 self._cut(one, other)
 
-    def _start(self, process: _Process) -> None:
+    def _start(self, process: Process) -> None:
         process.start_us = None
         if process.silent:
             process.silent = False
@@ -227,20 +243,20 @@ class Cluster:
             process.node = self.system.start(process.member, self.members, setup)
         except Exception as error:
             raise CodeFailed(f"{process.member.name} cannot start: {type(error).__name__}: {error}") from error
-        self._give(process, Started())
+        self.give(process, Started())
 
     def _deliver(self, sender: Name, to: Name) -> None:
         message = self.links[sender, to].popleft()
         process = self.processes[to]
         if message is _GONE:
             if process.node is not None:
-                self._give(process, Unreachable(sender))
+                self.give(process, Unreachable(sender))
         elif process.node is not None:
-            self._give(process, Received(sender, message))
+            self.give(process, Received(sender, message))
         elif self.processes[sender].node is not None and not process.silent:
-            self._give(self.processes[sender], Unreachable(to))
+            self.give(self.processes[sender], Unreachable(to))
 
-    def _answer(self, process: _Process, requests: Any) -> None:
+    def _answer(self, process: Process, requests: Any) -> None:
         name = process.member.name
         match requests:
             case TryLock(lock):
@@ -248,34 +264,44 @@ class Cluster:
                 if host.holder is None or host.holder[0] == name:
                     host.holder = (name, process.incarnation)
                 granted = host.holder == (name, process.incarnation)
-                self._give(process, LockAnswered(lock, granted, "" if granted else "held by another process"))
+                self.give(process, LockAnswered(lock, granted, "" if granted else "held by another process"))
             case ReadShared(token, shared, key):
-                self._give(process, SharedRead(token, self.hosts[shared].content.get(key)))
+                self.give(process, SharedRead(token, self.hosts[shared].content.get(key)))
             case Write(token, changes, _, shared):
                 put(self.hosts[shared].content, changes)
-                self._give(process, Written(token))
+                self.give(process, Written(token))
             case Unlock(lock):
                 if self.hosts[lock].holder == (name, process.incarnation):
                     self.hosts[lock].holder = None
 
-    def _end(self, process: _Process) -> None:
+    def _refuse(self, process: Process, requests: Any) -> None:
+        """A host does not answer, and has done nothing."""
+        match requests:
+            case TryLock(lock):
+                self.give(process, LockAnswered(lock, False, _OUT_OF_REACH))
+            case ReadShared(token):
+                self.give(process, SharedRead(token, None, _OUT_OF_REACH))
+            case Write(token):
+                self.give(process, WriteFailed(token, _OUT_OF_REACH))
+
+    def _end(self, process: Process) -> None:
         """A process ends, and is started again some time later."""
         self._stop(process)
         self._forget(process)
 
-    def _fail(self, process: _Process) -> None:
+    def _fail(self, process: Process) -> None:
         """A machine fails. Others learn of that, and its locks are free, when it is there again."""
         self._stop(process)
         process.silent = True
         put(process.durable, tuple(process.unsynced.items()))
         process.unsynced.clear()
 
-    def _stop(self, process: _Process) -> None:
+    def _stop(self, process: Process) -> None:
         process.node, process.printed = None, None
         process.timers, process.writes, process.requests = {}, deque(), deque()
         process.start_us = process.now_us + _SUPERVISED_US
 
-    def _forget(self, process: _Process) -> None:
+    def _forget(self, process: Process) -> None:
         """What there was with a process that has ended is no more: its locks, its connections."""
         name = process.member.name
         for host in self.hosts.values():
@@ -284,7 +310,7 @@ class Cluster:
         for other in self.processes:
             if (name, other) in self.spoken or (other, name) in self.spoken:
                 self.links.pop((other, name), None)
-                self._put_under_way(name, other, _GONE)
+                self.put_under_way(name, other, _GONE)
         self.spoken = {pair for pair in self.spoken if name not in pair}
 
     def _cut(self, one: Name, other: Name) -> None:
@@ -292,31 +318,35 @@ class Cluster:
         self.spoken -= {(one, other), (other, one)}
         for sender, to in ((one, other), (other, one)):
             self.links.pop((sender, to), None)
-            self._put_under_way(sender, to, _GONE)
+            self.put_under_way(sender, to, _GONE)
 
-    def _put_under_way(self, sender: Name, to: Name, message: Any) -> None:
+    def put_under_way(self, sender: Name, to: Name, message: Any) -> None:
+        """A message, or the end of a connection, waits to be delivered."""
         self.links.setdefault((sender, to), deque()).append(message)
 
     # ---- what nodes do ----
 
-    def _give(self, process: _Process, given: Input) -> None:
+    def give(self, process: Process, given: Input) -> None:
+        """Hands an input to a process that is up, and carries out what it returns. Errors: `CodeFailed`."""
         assert process.node is not None, "it is up"
         process.printed = None
         try:
             effects = process.node.handle(given, process.now_us)
         except Exception as error:
             raise CodeFailed(f"{process.member.name}, given {given!r}: {type(error).__name__}: {error}") from error
-        self._carry_out(process, effects)
+        self.carry_out(process, effects)
 
-    def _carry_out(self, process: _Process, effects: Sequence[Any]) -> None:
+    def carry_out(self, process: Process, effects: Sequence[Any]) -> None:
+        """What a process wants done, in its order. Errors: `CodeFailed`, where there is no such thing."""
         name = process.member.name
         for effect in effects:
             match effect:
                 case Send(to, message):
                     if to not in self.processes:
-                        raise CodeFailed(f"{name} sends to `{to}`, which there is not: {effect!r}")
+                        self.send_outside(name, effect)
+                        continue
                     self.spoken.add((min(name, to), max(name, to)))
-                    self._put_under_way(name, to, message)
+                    self.put_under_way(name, to, message)
                 case SetTimer(timer, after_us):
                     process.timers[timer] = process.now_us + max(after_us, 0)
                 case CancelTimer(timer):
@@ -325,13 +355,22 @@ class Cluster:
                     self._record(name, effect)
                 case Halt():
                     self._end(process)
+                    self.carried_out(process, effect)
                     return
                 case Write(shared=""):
                     process.writes.append(effect)
                 case _:
                     self._ask(process, effect)
+            self.carried_out(process, effect)
 
-    def _ask(self, process: _Process, effect: Any) -> None:
+    def carried_out(self, process: Process, effect: Any) -> None:
+        """An effect was carried out, or waits for its step. For who chooses the steps by when effects came."""
+
+    def send_outside(self, sender: Name, effect: Send) -> None:
+        """A message to who is no member: a defect, unless somebody plays those. Errors: `CodeFailed`."""
+        raise CodeFailed(f"{sender} sends to `{effect.to}`, which there is not: {effect!r}")
+
+    def _ask(self, process: Process, effect: Any) -> None:
         lock = isinstance(effect, (TryLock, Unlock))
         reached = process.member.locks if lock else process.member.shared
         host = effect.lock if lock else effect.shared
