@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from hacheck.impl.node import Record, Setup
 from hacheck.impl.protocols.icestorm.topics_system import TOPICS
 from hacheck.impl.simulator.faults import Fault, between
 from hacheck.impl.simulator.history import History, Recorded
@@ -109,6 +110,22 @@ def test_links_outlive_the_service_in_persistent_mode_only(transient: str, stay:
     found, records = outcome((crash("service-1", 8, 1),), transient=transient, topics_missing="true")
     assert any(one.at_us > 12 * US and one.record.event == "delivered" for one in records) is stay
     assert found.kept
+
+
+def test_answer_that_is_late_hides_no_error_that_came_before_it() -> None:
+    """A subscription is made, a delivery by it fails, and only then its subscriber hears that it was made: what was
+    published since need not come."""
+    options = TOPICS.options({"ask_period": "0"})
+    members = TOPICS.members(1, 2, options)
+    oracle = TOPICS.oracle(members, options)
+    subscribe = {"request": "r", "operation": "Subscribe", "topic": "T2", "attempt": 1}
+    oracle.saw(1 * US, "subscriber-1", Record("asked", subscribe))
+    oracle.saw(2 * US, "service-1", Record("subscription_made", {"topic": "T2", "subscriber": "subscriber-1"}))
+    oracle.saw(3 * US, "service-1", Record("delivery_failed", {"topic": "T2", "subscriber": "subscriber-1"}))
+    oracle.saw(4 * US, "subscriber-1", Record("told", {"request": "r", "outcome": "ok"}))
+    service = TOPICS.start(members[0], members, Setup("service-1", 0, {}, options))
+    running = {"service-1": service, "subscriber-1": service}
+    assert not oracle.verdict(9 * US, {}, running)
 
 
 def test_one_service_is_one() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hacheck.impl.node import Fired
 from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.history import Given, History
-from hacheck.impl.simulator.reducing import failure, reduced
+from hacheck.impl.simulator.reducing import among, failure, reduced
 from hacheck.impl.simulator.running import Outcome, Plan, run
 from hacheck.impl.simulator.saving import SavedRun, from_json, to_json
 from hacheck.impl.simulator.story import LAST, LINES_MAX, story
@@ -102,6 +102,16 @@ def test_acknowledgement_before_the_write_is_safe_is_found_out_made_small_and_to
 def test_what_a_story_leaves_out_is_counted(number: int, told: str) -> None:
     fired = [Given(at_us, "a", Fired("beat")) for at_us in range(LAST + number)]
     assert [line.text for line in story(fired, LAST + number) if line.mark == "gap"] == [told]
+
+
+def test_fault_of_a_smaller_cluster_hits_nothing_that_it_has_not() -> None:
+    there = frozenset(("server-1", "store-1"))
+    one = Fault("disk-full", US, US, hosts=("store-1",), target="storage")
+    assert among(one, there) == one
+    assert among(msgspec.structs.replace(one, hosts=("store-2",)), there) is None
+    stale = Fault("lock-stale", US, US, ("server-1", "server-2"), hosts=("store-1",))
+    assert among(stale, there) == msgspec.structs.replace(stale, members=("server-1",))
+    assert among(msgspec.structs.replace(stale, members=("server-2",)), there) is None
 
 
 def test_reduction_ends_when_it_is_told_to() -> None:

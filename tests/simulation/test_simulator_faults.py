@@ -125,6 +125,15 @@ def test_what_a_protocol_promises_is_drawn_with_a_minority_down_at_most() -> Non
             assert len(down) <= 2
 
 
+def test_of_faults_that_are_survived_once_a_run_has_one() -> None:
+    faults = "crash/one once,pause/one once,crash/client"
+    drawn = [run(COUNTERS, Plan(seed=seed, faults=faults, fault_us=20 * US)).faults for seed in range(10)]
+    of_servers = [[fault for fault in one if fault.target == "one"] for one in drawn]
+    assert max(map(len, of_servers)) == 1
+    assert {fault.kind for one in of_servers for fault in one} == {"crash", "pause"}
+    assert max(len(one) for one in drawn) > 2, "others come as often as they like"
+
+
 @nightly
 def test_stretched_run_has_fewer_faults_that_last_longer() -> None:
     usual, stretched = (

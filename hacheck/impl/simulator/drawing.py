@@ -62,12 +62,13 @@ class Drawing:
     ) -> None:
         self._cluster, self._injector, self._agenda, self._random = cluster, injector, agenda, random
         self._until_us, self._stretch = until_us, stretch
-        self._careful = menu.careful
+        self._careful, self._once = menu.careful, menu.once
         self._menu = self._part(menu.faults)
         self._gap_us = self._between(500_000 * stretch, 15_000_000 * stretch)
         self._records: dict[str, int] = {}
         self._last_us = 0
         self._wipes = 0
+        self._had_one = False
         self._held: list[tuple[int, tuple[Name, ...]]] = []
         self.draws = 0
         if self._menu:
@@ -126,6 +127,9 @@ class Drawing:
         """Whether it may happen now; if so, it is noted."""
         if fault.kind == "wipe" and self._wipes >= WIPES_MAX:
             return False
+        once = (fault.kind, fault.target) in self._once
+        if once and self._had_one:
+            return False
         now = self._agenda.now
         self._held = [held for held in self._held if held[0] > now]
         if fault.kind in HELD_DOWN:
@@ -137,6 +141,7 @@ class Drawing:
                     return False
             self._held.append((until, tuple(sorted(servers))))
         self._wipes += fault.kind == "wipe"
+        self._had_one |= once
         return True
 
     def _made(self, kind: str, target: str) -> Fault | None:

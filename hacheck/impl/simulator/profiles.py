@@ -70,13 +70,18 @@ more profile, `promised`, has what the protocol says it survives."""
 
 PROMISED = "promised"
 
+ONCE = " once"
+"""What ends the word of a fault of which, with all others so marked, a run has only one: a protocol survives any of
+them, but not two."""
+
 
 class Menu(Struct, frozen=True):
     """What may be drawn: pairs of kind and target. `careful`: never more than a minority of the servers (of two, one)
-    are down, paused or without their disk at once."""
+    are down, paused or without their disk at once. `once`: of these, one in a run."""
 
     faults: tuple[tuple[str, str], ...]
     careful: bool = False
+    once: frozenset[tuple[str, str]] = frozenset()
 
 
 def names() -> tuple[str, ...]:
@@ -85,21 +90,21 @@ def names() -> tuple[str, ...]:
 
 
 def profile(name: str, system: System, cluster: Cluster) -> Menu:
-    """The menu of a profile for a cluster. `name`: one of `names()`, or kinds of faults, each with its target or not:
-    `crash/coordinator,cut`. Errors: `Refused`, for an unknown one, or one that is nothing in this cluster."""
+    """The menu of a profile for a cluster. `name`: one of `names()`, or kinds of faults, each with its target or not,
+    and with `once` or not: `crash/coordinator,cut once`. Errors: `Refused`, for an unknown one, or one that is nothing
+    in this cluster."""
     if name in PROFILES:
         return Menu(_possible(((kind, target) for kind in PROFILES[name] for target in TARGETS[kind]), cluster))
     if name == PROMISED:
         asked = tuple(system.survives())
         try:
-            found = tuple(_listed(asked, careful=True))
+            return _menu(asked, cluster, careful=not _many(asked))
         except Refused as refused:
             raise Refused(f"{system.name} says that it survives what is no fault: {refused}") from None
-        return Menu(_possible(iter(found), cluster), careful=not _many(asked))
     words = tuple(word.strip() for word in name.split(",") if word.strip())
-    if len(words) == 1 and words[0].partition("/")[0] not in TARGETS:
+    if len(words) == 1 and words[0].removesuffix(ONCE).partition("/")[0] not in TARGETS:
         raise Refused(f"no profile `{name}`: {_near(name, names())}")
-    menu = Menu(_possible(_listed(words, careful=False), cluster))
+    menu = _menu(words, cluster, careful=False)
     if not menu.faults:
         raise Refused(
             f"`{name}` is nothing that can happen to this cluster: it has too few members, or no lock or disk"
@@ -110,6 +115,12 @@ def profile(name: str, system: System, cluster: Cluster) -> Menu:
 def _near(word: str, known: Iterable[str]) -> str:
     listed = tuple(known)
     return did_you_mean(word, listed, most=1) or f"there are {', '.join(listed)}"
+
+
+def _menu(words: tuple[str, ...], cluster: Cluster, *, careful: bool) -> Menu:
+    marked = tuple(word.removesuffix(ONCE) for word in words if word.endswith(ONCE))
+    faults = _possible(_listed(tuple(word.removesuffix(ONCE) for word in words), careful=careful), cluster)
+    return Menu(faults, careful, frozenset(_listed(marked, careful=careful)))
 
 
 def _listed(words: tuple[str, ...], *, careful: bool) -> Iterator[tuple[str, str]]:
@@ -126,7 +137,7 @@ def _listed(words: tuple[str, ...], *, careful: bool) -> Iterator[tuple[str, str
 
 
 def _many(asked: tuple[str, ...]) -> bool:
-    return any(word.partition("/")[2] in ("majority", "all") for word in asked)
+    return any(word.removesuffix(ONCE).partition("/")[2] in ("majority", "all") for word in asked)
 
 
 def _possible(faults: Iterator[tuple[str, str]], cluster: Cluster) -> tuple[tuple[str, str], ...]:

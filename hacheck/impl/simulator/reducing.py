@@ -146,7 +146,7 @@ class _Reducer:
                     there = _names(self._system, fewer)
                 except Refused:
                     break
-                kept = tuple(fault for fault in (_among(fault, there) for fault in self._faults_now()) if fault)
+                kept = tuple(fault for fault in (among(fault, there) for fault in self._faults_now()) if fault)
                 if not self._try(msgspec.structs.replace(fewer, faults=kept)):
                     break
 
@@ -187,13 +187,14 @@ def _names(system: System, plan: Plan) -> frozenset[str]:
     return frozenset(member.name for member in members) | hosts
 
 
-def _among(fault: Fault, there: frozenset[str]) -> Fault | None:
+def among(fault: Fault, there: frozenset[str]) -> Fault | None:
     """The fault without those who are not there; nothing, if it hits nobody then."""
     members = tuple(name for name in fault.members if name in there)
     links = tuple(pair for pair in fault.links if there.issuperset(pair))
-    if not (members or links or fault.hosts):
+    hosts = tuple(name for name in fault.hosts if name in there)
+    if not (members or links or hosts) or (fault.members and not members) or (fault.hosts and not hosts):
         return None
-    return msgspec.structs.replace(fault, members=members, links=links)
+    return msgspec.structs.replace(fault, members=members, links=links, hosts=hosts)
 
 
 def _simpler(fault: Fault) -> Iterator[Fault]:

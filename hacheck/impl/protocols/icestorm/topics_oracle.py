@@ -71,6 +71,8 @@ class TopicsOracle:
             self.broken.extend(self._delivered(at_us, member, fields))
         elif record.event == "delivery_failed":
             self.errors[fields["subscriber"], fields["topic"]] = None
+        elif record.event == "subscription_made":  # its answer may come after the next error
+            self.errors.pop((fields["subscriber"], fields["topic"]), None)
         elif record.event == "leaves":
             for topic in fields["topics"]:
                 self.since.pop((member, topic), None)
@@ -98,8 +100,6 @@ class TopicsOracle:
         elif operation == "Subscribe" and outcome in (OK, ALREADY_SUBSCRIBED):
             if outcome == OK or key not in self.since:
                 self.since[key] = at_us
-            if outcome == OK:
-                self.errors.pop(key, None)
         elif operation == "Subscribe":
             self.since.pop(key, None)
         elif operation == "Unsubscribe" and outcome in (OK, NOT_SUBSCRIBED):
