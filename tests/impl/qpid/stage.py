@@ -170,6 +170,10 @@ class Stage(stage.Stage):
 
     # ---- looking ----------------------------------------------------------------------------------------------------
 
+    @property
+    def nodes(self) -> dict[Name, Any]:
+        return super().nodes
+
     def status(self, name: Name) -> str:
         return self.nodes[name].status
 
