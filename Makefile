@@ -11,7 +11,7 @@ WORKERS := 3
 # Tests start Python hundreds of times: what it compiled is kept, also where the environment says that it should not be.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help verify quick test nightly checks coverage pages mutation bench clean interop-icestorm interop-artemis interop-replay
+.PHONY: help verify quick test nightly checks coverage pages site mutation bench clean interop-icestorm interop-artemis interop-replay
 .NOTPARALLEL:
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make nightly  the same tests and those that take long, and raised limits of changed specs (hours)"
 	@echo "make mutation  which mistakes put into the sources no test notices (an hour; goes on where it was)"
 	@echo "make pages    write docs/protocols anew, from the specs and what verifying them finds (minutes)"
+	@echo "make site     make a site of docs/ below site/, and check its links (a minute)"
 	@echo "make coverage  which lines of hacheck no test runs"
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
@@ -53,6 +54,12 @@ pages: $(VENV)/.installed
 	  name=$$(basename $$spec .ha); echo "  $$name"; \
 	  $(BIN)/hacheck doc $$name --out docs/protocols/$$name.md >/dev/null || exit 1; \
 	done
+
+# The site is static, uses no network, and can be opened from the disk: site/index.html.
+site: $(VENV)/.installed
+	@.ci/watched "pip installs" $(PIP) install --quiet --editable '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
+	@echo "site/index.html"
 
 # Two to three times as long as the tests alone; on Python 3.12 and newer little longer.
 coverage: $(VENV)/.installed-for-tests
@@ -127,5 +134,5 @@ exit 1
 endef
 
 clean:
-	rm -rf $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) dist site .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find hacheck tests bench -name __pycache__ -prune -exec rm -rf {} +

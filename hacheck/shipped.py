@@ -1,7 +1,7 @@
-"""The specs that travel with hacheck: where they are, what they are called, and their text.
+"""The specs and documents that travel with hacheck: where they are, what they are called, and their text.
 
-In a checkout they are the folders `spec/` (whole products) and `examples/` (small known protocols); in an installed
-wheel the copies of them beside this module. A shipped spec is called by its file's name without `.ha`.
+In a checkout they are the folders `spec/` (whole products), `examples/` (small known protocols) and `docs/`; in an
+installed wheel the copies of them beside this module. A shipped spec is called by its file's name without `.ha`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,13 @@ def examples() -> tuple[Path, ...]:
     """The files of the examples that are specs of a protocol, by name: `NAME/NAME.ha`."""
     found = _shipped("examples").glob(f"*/*{SUFFIX}")
     return tuple(sorted(path for path in found if path.stem == path.parent.name))
+
+
+def pages() -> dict[str, Path]:
+    """The documents, by name: `language`, `decisions/0001-layout-and-dependencies`."""
+    folder = _shipped("docs")
+    found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
+    return dict(sorted(found.items(), key=lambda one: ("/" in one[0], one[0])))
 
 
 def _shipped(folder: str) -> Path:

@@ -146,7 +146,7 @@ def _empty(
 def _about_nothing(name: str, variables: tuple[str, ...]) -> InputError:
     read = " and ".join(f"`{variable}`" for variable in variables) or "nothing that changes"
     message = f"`{name}` cannot be checked on logs: it reads {read}, which no step changes in the comparison"
-    hint = "logs leave it empty; data is compared where the adapter has [data], see docs/conformance.md"
+    hint = "logs leave it empty; data is compared where the adapter has [data]: hacheck explain conformance"
     return InputError(message, hint)
 
 

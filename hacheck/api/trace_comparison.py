@@ -93,7 +93,7 @@ def compare(
     except TracesError as error:
         raise InputError(error.message, error.hint) from None
     except ObservingError as error:
-        raise InputError(f"{spec.path}: {error}", "see `log` in docs/language.md") from None
+        raise InputError(f"{spec.path}: {error}", "see `log` in docs/language.md: hacheck explain language") from None
     rules = data_rules_of(dataset)
     return conform_document(
         spec=spec.called,

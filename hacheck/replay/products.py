@@ -46,7 +46,7 @@ def product(name: str) -> Product:
     except ImportError as error:
         raise UnknownProduct(f"{place} cannot be imported: {error}") from None
     if found is None or not hasattr(found, "session"):
-        raise UnknownProduct(f"{place} has no plug-in `{attribute}`: see docs/replay.md")
+        raise UnknownProduct(f"{place} has no plug-in `{attribute}`: see `hacheck explain replay`")
     return cast(Product, found())
 
 

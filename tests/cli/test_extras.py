@@ -77,7 +77,7 @@ def test_each_library_of_an_extra_is_declared_there() -> None:
         assert not any(one.startswith(library) for one in project["dependencies"]), library
     (everything,) = extras["all"]
     named = everything.removeprefix("hacheck[").removesuffix("]").split(",")
-    assert sorted([*named, "all", "connect"]) == sorted(extras)
+    assert sorted([*named, "all", "connect", "docs"]) == sorted(extras)
 
 
 def test_an_import_that_no_extra_mends_is_a_bug() -> None:

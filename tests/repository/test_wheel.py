@@ -54,11 +54,12 @@ def install(wheel: Path, environment: Path) -> Path:
 
 
 def missing_from(wheel: Path, root: Path) -> list[str]:
-    """Files of the package, shipped specs and examples that the wheel does not have."""
+    """Files of the package, shipped specs, examples and documents that the wheel does not have."""
     files = [path for path in (root / "hacheck").rglob("*") if path.is_file()]
     expected = {str(path.relative_to(root)) for path in files if "__pycache__" not in path.parts}
     for folder in ("spec", "examples"):
         expected |= {f"hacheck/{path.relative_to(root)}" for path in (root / folder).rglob("*.ha")}
+    expected |= {f"hacheck/{path.relative_to(root)}" for path in (root / "docs").rglob("*.md")}
     with zipfile.ZipFile(wheel) as archive:
         return sorted(expected - set(archive.namelist()))
 

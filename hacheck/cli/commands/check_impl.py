@@ -19,7 +19,7 @@ EPILOG = """
 
   hacheck check-impl icestorm-clients                       IceStorm again, beside the spec of its clients
 
-  hacheck check-impl my.module:system --spec my.ha          code of your own (see docs/testing.md)
+  hacheck check-impl my.module:system --spec my.ha          code of your own (hacheck explain testing)
 
   hacheck check-impl icestorm --code bug_stamp_reset_at_start=true
 

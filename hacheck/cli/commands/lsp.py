@@ -11,7 +11,7 @@ from hacheck.cli.options import DebugOption
 EPILOG = """
 [bold]Examples[/]
 
-  hacheck lsp                    editors start this themselves: docs/editors.md has the settings
+  hacheck lsp                    editors start this themselves: hacheck explain editors has the settings
 
   editors/vscode                 the extension for Visual Studio Code
 

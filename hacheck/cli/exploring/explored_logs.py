@@ -50,7 +50,7 @@ def from_log(request: ExploreRequest, specification: Specification, traces: str)
     except TracesError as error:
         raise BadInput(error.message, error.hint) from None
     except ObservingError as error:
-        raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
+        raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md: hacheck explain language") from None
     verdicts = [verdict for batch in found.outcome.verdicts for verdict in from_batch(batch)]
     shown = [run for verdict in verdicts if (run := shown_run(found, verdict)) is not None]
     if not shown:

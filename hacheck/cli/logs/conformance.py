@@ -109,7 +109,7 @@ def conform_traces(request: ConformRequest) -> ExitCode:
     except TracesError as error:
         raise BadInput(error.message, error.hint) from None
     except ObservingError as error:
-        raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
+        raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md: hacheck explain language") from None
     if request.json != "-":
         show_result(found)
     return refused(found) or found.exit_code

@@ -83,7 +83,9 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
         except TracesError as error:
             raise BadInput(error.message, error.hint) from None
         except ObservingError as error:
-            raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md") from None
+            raise BadInput(
+                f"{request.spec}: {error}", "see `log` in docs/language.md: hacheck explain language"
+            ) from None
     console = output_console(no_color=request.no_color)
     for verdict in outcome.shown:
         show_verdict(console, verdict, None, {one.name: one.description for one in compared.system.properties})

@@ -142,7 +142,7 @@ def plan_of(walks: Walks, unlike: Unlike, output: Output) -> tuple[str, bool, Pl
     try:
         shape = shape_of(plan)
     except ObservingError as error:
-        raise BadInput(f"{walks.spec}: {error}", "see `log` in docs/language.md") from None
+        raise BadInput(f"{walks.spec}: {error}", "see `log` in docs/language.md: hacheck explain language") from None
     all_known("event", plan.hidden, events_in(shape.points))
     all_known("field", plan.hidden_fields, fields_in(shape.points))
     return check, every_step, plan
@@ -312,7 +312,9 @@ def maker_of(pickled: bytes) -> Maker:
     except NoStart as error:
         raise BadInput(str(error)) from None
     except ObservingError as error:
-        raise BadInput(f"{plan.system.name}: {error}", "see `log` in docs/language.md") from None
+        raise BadInput(
+            f"{plan.system.name}: {error}", "see `log` in docs/language.md: hacheck explain language"
+        ) from None
 
 
 def _write_manifests(folder: Path, plan: Plan, files: Mapping[int, File], said: dict[str, Any]) -> None:

@@ -25,7 +25,10 @@ def outside(reasons: str) -> RenderableType:
     lines = [Text("not in the fragment that can be proved for every number of nodes:", "bad")]
     lines += [Text(f"  {visible(one)}") for one in reasons.splitlines()]
     lines.append(
-        Text("docs/proofs.md describes the fragment; `hacheck verify` decides every spec within bounds.", "quiet")
+        Text(
+            "`hacheck explain proofs` describes the fragment; `hacheck verify` decides every spec within bounds.",
+            "quiet",
+        )
     )
     return Text("\n").join(lines)
 

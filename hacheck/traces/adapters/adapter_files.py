@@ -61,7 +61,9 @@ def from_toml(text: str, place: str) -> Adapter:
         where = re.search(r"at line (\d+)", str(error))
         at = where[1] if where else text.count("\n") + 1
         reason = str(error).partition(" (at")[0]
-        raise TracesError(f"{place}:{at}: not TOML: {reason}", "see docs/adapters.md for an example") from None
+        raise TracesError(
+            f"{place}:{at}: not TOML: {reason}", "docs/adapters.md has an example: hacheck explain adapters"
+        ) from None
     return _Loading(text, place).adapter(content)
 
 
