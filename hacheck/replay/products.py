@@ -16,6 +16,7 @@ _PACKAGE = "hacheck.replay"
 PLACES: Mapping[str, tuple[str, str]] = {
     "icestorm": (f"{_PACKAGE}.icestorm.plugin", "IceStorm"),
     "artemis-replication": (f"{_PACKAGE}.artemis.replication", "ArtemisReplication"),
+    "artemis-shared-store": (f"{_PACKAGE}.artemis.shared_store", "ArtemisSharedStore"),
     "artemis-scale-down": (f"{_PACKAGE}.artemis.scale_down", "ArtemisScaleDown"),
     "reference": (f"{_PACKAGE}.reference.plugin", "Reference"),
 }

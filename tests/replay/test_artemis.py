@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,8 @@ from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.replication import ArtemisReplication, policy_of
 from hacheck.replay.artemis.replication_steps import ReplicationSteps
 from hacheck.replay.artemis.scale_down import ArtemisScaleDown, ScaleDownSession
-from hacheck.replay.artemis.server_log import role
+from hacheck.replay.artemis.server_log import role, shared_store_mode
+from hacheck.replay.artemis.shared_store import Gate, SharedStoreSession
 from hacheck.replay.artemis.wire import CoreReader
 from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.product import Position
@@ -132,6 +136,17 @@ def test_copy_stays_incomplete_over_a_restart() -> None:
     assert role((), serves, backup=False).complete is True
 
 
+def test_modes_of_servers_with_a_shared_store() -> None:
+    logs = LOGS.parent / "shared_store-crash_and_failback"
+    found = {}
+    for broker, backup in (("server-1", False), ("server-2", True)):
+        lines = (logs / broker / "log" / "artemis.log").read_text().splitlines()
+        modes = [shared_store_mode(lines[:end], backup=backup) for end in range(1, len(lines) + 1)]
+        found[broker] = [mode for mode, _ in groupby(modes)]
+    assert found["server-1"][:4] == ["starting", "waiting", "activating", "active"]
+    assert found["server-2"][:4] == ["joining", "passive", "active", "handed_over"]
+
+
 # ---- tables ----
 
 
@@ -159,6 +174,33 @@ def test_every_action_of_scaling_down_has_a_row() -> None:
     session = ScaleDownSession(Position(data, 0, data.initial, data.initial), brokers, traffic)
     assert {action.name.partition("#")[0] for action in chosen.system.actions} - set(session.steps) == {"move.removed"}
     assert {step.action for step in data.steps} <= set(session.steps)
+
+
+def test_every_action_of_a_shared_store_has_a_row(tmp_path: Path) -> None:
+    chosen = run_of("artemis_shared_store", "failing_back_for_ever", "p10_someone_serves")
+    data = chosen.data
+    brokers = Brokers(tmp_path, range(1, 3), "", ProcessGroup(), shared=True)
+    traffic = Traffic(lambda message: False, lambda message: None)
+    session = SharedStoreSession(Position(data, 0, data.initial, data.initial), brokers, traffic)
+    specification = load_specification("artemis_shared_store", no_color=True)
+    system = one_system(specification, "wide_pause", {}, no_color=True)
+    actions = {action.name.partition("#")[0] for action in system.actions}
+    session.gate.close()
+    assert actions - set(session.steps) == {
+        *("watch_lock.stopping", "heal Server - FileSystem"),  # after a lock is lost, or a mount
+        *("stop_with_failover", "sync_journal"),
+    }
+
+
+def test_lock_that_the_replay_has_is_taken_by_no_other_process(tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "journal")
+    program = f"import fcntl; fcntl.lockf(open({str(tmp_path / 'journal' / 'serverlock.1')!r}, 'r+'), 6)"
+    tried = [sys.executable, "-c", program]
+    assert gate.shut()
+    assert subprocess.run(tried, capture_output=True, check=False).returncode == 1
+    gate.open()
+    assert subprocess.run(tried, capture_output=True, check=False).returncode == 0
+    gate.close()
 
 
 def packet(operation: str, source: int, target: int, kind: str) -> Message:

@@ -226,7 +226,9 @@ class ReplicationSession:
                 continue
             shown = self._role(n)
             words = f"server {n}: {shown.mode}, {'complete' if shown.complete else 'its copy was never completed'}"
-            if shown.mode == "active":
+            if n in self.brokers.processes.paused:
+                words += ", and paused"
+            elif shown.mode == "active":
                 _, node = self.brokers.ask("node", n)
                 numbers = self.brokers.numbers(n)
                 good, answer = self.brokers.ask("send", n, str(WITNESS + n))

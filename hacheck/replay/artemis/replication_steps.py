@@ -170,6 +170,8 @@ class ReplicationSteps:
         self.sent[number] = "ok" if good else answer
         if not good:
             raise Refuted(f"server {s} does not acknowledge message {number}: {answer}")
+        if self.of("link", s, before=True) is not None and self.of("link", s) is None:
+            self._go_on_alone(s)
 
     # ---- a link is lost ----
 

@@ -11,6 +11,7 @@ CODE = re.compile(r"AMQ(\d{6}): ")
 
 ACTIVE = ("221007", "221010")
 STARTED_AS_BACKUP, IN_SYNC, STOPPED, MOVED_AWAY = "221109", "221024", "221002", "222162"
+ANNOUNCED, PRIMARY_LOCK_WAITED_FOR, PRIMARY_LOCK_OBTAINED = "221031", "221034", "221035"
 VOTE_BEGUN, VOTE_WON, VOTE_LOST = "221066", "221071", "221070"
 VOTES_COUNTED = ("221068", "221069", "221083")
 REPLICA_GONE = r"AMQ22(2091|2092|2013|2207)"
@@ -62,4 +63,21 @@ def _mode_after(code: str, mode: str) -> str:
         return "voting"
     if code == STOPPED and mode != "starting":
         return "stopped"
+    return mode
+
+
+def shared_store_mode(current: Iterable[str], *, backup: bool) -> str:
+    """The mode of a server with a shared store, by the lines of the process that runs."""
+    mode = "joining" if backup else "starting"
+    for code in codes(current):
+        if code in ACTIVE:
+            mode = "active"
+        elif code == PRIMARY_LOCK_WAITED_FOR:
+            mode = "waiting"
+        elif code == PRIMARY_LOCK_OBTAINED:
+            mode = "activating"
+        elif code == STARTED_AS_BACKUP:
+            mode = "passive"
+        elif code == STOPPED:
+            mode = "handed_over" if backup else "stopped"
     return mode
