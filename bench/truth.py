@@ -46,16 +46,24 @@ REPLICATION = (
     ("hardened_two_backups", "p1_one_serving"),
     ("outage_in_failback", "p3_no_incomplete_copy_serves"),
     ("both_down", "p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves"),
-    ("paused", "p1_one_serving p2_acked_survives healthy_goes_on"),
     ("one_pair", "p1_one_serving p2_acked_survives split_brain_ends"),
-    ("one_pair_slow_replica", "p1_one_serving"),
-    ("slow_replica_two_backups", "p2_acked_survives p4_no_stale_copy_serves in_sync_is_so"),
+    ("one_pair cuts=0 pauses=1", "split_brain_ends"),
+    ("paused", "p1_one_serving p2_acked_survives healthy_goes_on"),
+    ("sync_unwatched", "p11_recovering_ends"),
     ("trusts_topology_two_backups", "p1_one_serving"),
+    ("slow_replica_two_backups", "p2_acked_survives p4_no_stale_copy_serves in_sync_is_so"),
     ("default", "p1_one_serving p2_acked_survives p4_no_stale_copy_serves"),
     ("no_look", "p1_one_serving p4_no_stale_copy_serves"),
     ("small_quorum", "p1_one_serving"),
     ("spare", "returned_gets_its_place"),
     ("promoted", "p4_no_stale_copy_serves"),
+)
+SHARED_STORE = (
+    ("failing_back_for_ever", "p10_someone_serves"),
+    ("handed_over_for_ever", "hand_over_ends"),
+    ("waiting_stop_pauses", "p10_someone_serves"),
+    ("announces_by_probe", "failback_completes"),
+    ("as_released", "p1_one_serving p2_acked_survives p10_someone_serves"),
 )
 SCALE_DOWN = (
     ("crash_with_another_target", "one_place p6_exactly_once"),
@@ -66,6 +74,7 @@ SCALE_DOWN = (
 CHECKS = {
     ("icestorm", "icestorm"): ICESTORM,
     ("artemis-replication", "artemis_replication"): REPLICATION,
+    ("artemis-shared-store", "artemis_shared_store"): SHARED_STORE,
     ("artemis-scale-down", "artemis_scale_down"): SCALE_DOWN,
 }
 RUNS = [
@@ -74,7 +83,7 @@ RUNS = [
     for check, claims in checks
     for claim in claims.split()
 ]
-"""Product, spec, check and property of each row."""
+"""Product, spec, check with settings of its own, and property of each row."""
 
 
 def main() -> int:
@@ -84,24 +93,29 @@ def main() -> int:
     parser.add_argument("--recordings", type=Path, help="the folder for recordings; by default a temporary one")
     parser.add_argument("--product", choices=[product for product, _ in CHECKS], help="the rows of this product only")
     parser.add_argument("--check", help="the rows of this check only")
+    parser.add_argument("--property", help="the rows of this property only")
     options = parser.parse_args()
     folder = options.recordings or Path(tempfile.mkdtemp(prefix="truth-"))
     folder.mkdir(parents=True, exist_ok=True)
     for product, spec, check, claim in RUNS:
-        if options.product not in (None, product) or options.check not in (None, check):
+        if options.product not in (None, product) or options.check not in (None, check.partition(" ")[0]):
+            continue
+        if options.property not in (None, claim):
             continue
         found = carried_out(product, spec, check, claim, options.repeat, folder)
         if found is None:
             continue
-        write(f"| {product} | `{check}` | `{claim}` |", row(product, check, claim, found["runs"]))
+        write(f"| {product} | {shown(check)} | `{claim}` |", row(product, check, claim, found["runs"]))
         print(product, check, claim, found["counts"], flush=True)
     return 0
 
 
 def carried_out(product: str, spec: str, check: str, claim: str, repeat: int, folder: Path) -> Any:
     """What `hacheck replay` writes; `None`, where the product is missing."""
-    place = folder / f"{product}-{check}-{claim}"
-    words = ["replay", spec, "--check", check, "--property", claim, "--on", product, "--repeat", str(repeat), "-q"]
+    place = folder / f"{product}-{check.replace(' ', '-')}-{claim}"
+    name, *settings = check.split()
+    words = ["replay", spec, "--check", name, "--property", claim, "--on", product, "--repeat", str(repeat), "-q"]
+    words += [word for setting in settings for word in ("--set", setting)]
     command = [sys.executable, "-m", "hacheck", *words, "--keep", str(place), "--json", f"{place}.json"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode in (2, 4):
@@ -117,8 +131,14 @@ def row(product: str, check: str, claim: str, runs: list[Any]) -> str:
     at = f" at step {one['at_step']}, `{one['step']}`" if one["at_step"] else ""
     seconds = sorted(run["seconds"] for run in runs)[len(runs) // 2]
     why = "" if outcome == "confirmed" else shortened(one["reason"])
-    cells = (product, f"`{check}`", f"`{claim}`", str(one["steps_of_run"]), outcome.replace("_", " ") + at)
+    cells = (product, shown(check), f"`{claim}`", str(one["steps_of_run"]), outcome.replace("_", " ") + at)
     return f"| {' | '.join(cells)} | {times} of {len(runs)} | {seconds:.0f} | {why} |\n"
+
+
+def shown(check: str) -> str:
+    """A check with its settings: `one_pair`, cuts = 0."""
+    name, *settings = check.split()
+    return ", ".join([f"`{name}`", *(setting.replace("=", " = ") for setting in settings)])
 
 
 def shortened(reason: str) -> str:

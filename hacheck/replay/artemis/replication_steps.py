@@ -12,20 +12,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from hacheck.replay.artemis import server_log
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.faults import Faults
 from hacheck.replay.artemis.log_waiting import SECONDS, LogWaiting
-from hacheck.replay.artemis.server_log import (
-    ACTIVE,
-    IN_SYNC,
-    REPLICA_GONE,
-    STARTED_AS_BACKUP,
-    STOPPED,
-    VOTE_BEGUN,
-    VOTE_LOST,
-    VOTE_WON,
-    VOTES_COUNTED,
-)
 from hacheck.replay.model_run import Json
 from hacheck.replay.outcomes import NotCarriedOut, Refuted
 from hacheck.replay.product import Position, until
@@ -107,14 +97,17 @@ class ReplicationSteps:
         mode = self.of("mode", s)
         if mode == "starting":
             raise NotCarriedOut("Artemis does not ask for votes before a primary serves")
-        if self.log.code(s, *ACTIVE, STARTED_AS_BACKUP) == STARTED_AS_BACKUP and mode in SERVING:
+        if (
+            self.log.code(s, *server_log.ACTIVE, server_log.STARTED_AS_BACKUP) == server_log.STARTED_AS_BACKUP
+            and mode in SERVING
+        ):
             raise Refuted(f"server {s} found one that serves under its node id, and became a backup")
 
     def restart(self, s: int) -> None:
         """A primary is started when its look around is due; a backup at once."""
         if s in self.backups:
             self.log.start(s)
-            self.log.code(s, STARTED_AS_BACKUP)
+            self.log.code(s, server_log.STARTED_AS_BACKUP)
 
     def promote(self, s: int) -> None:
         """A server that is down is configured as a primary."""
@@ -127,7 +120,7 @@ class ReplicationSteps:
         """A backup registers; its registration is held."""
         if not self.brokers.runs(s):
             self.log.start(s)
-            self.log.code(s, STARTED_AS_BACKUP)
+            self.log.code(s, server_log.STARTED_AS_BACKUP)
         partner = self.of("partner", s)
         if partner is not None:
             self.packet("register", s, partner, "request")
@@ -144,7 +137,7 @@ class ReplicationSteps:
         """All files arrive; the last message of the synchronization is held."""
         s = self.of("partner", t, before=True)
         if self.of("phase", t) != "copied":
-            self.log.line(t, REPLICA_GONE)
+            self.log.line(t, server_log.REPLICA_GONE)
             return
         files = partial(self.traffic.let_all, "sync_file", t, s, "reply")
         found = lambda: self.traffic.held("sync_end", t, s, "reply")  # noqa: E731
@@ -156,10 +149,10 @@ class ReplicationSteps:
         s = self.of("partner", t, before=True)
         if self.of("phase", t) != "done":
             self.traffic.drop_all("sync_end", t, s, "reply")
-            self.log.line(t, REPLICA_GONE if self.of("mode", t) in SERVING else "AMQ222010")
+            self.log.line(t, server_log.REPLICA_GONE if self.of("mode", t) in SERVING else "AMQ222010")
             return
         self.traffic.let(self.packet("sync_end", t, s, "reply"))
-        self.log.code(s, IN_SYNC)
+        self.log.code(s, server_log.IN_SYNC)
 
     # ---- clients ----
 
@@ -202,18 +195,18 @@ class ReplicationSteps:
         if before in SERVING:
             self._go_on_alone(s)
         elif mode in SERVING:
-            self.log.code(s, *ACTIVE)
+            self.log.code(s, *server_log.ACTIVE)
         else:
-            self.log.code(s, VOTE_BEGUN)
+            self.log.code(s, server_log.VOTE_BEGUN)
 
     def _go_on_alone(self, s: int) -> None:
         """A server that serves gives its replica up, and stays if it gets the votes. Until these are counted it must
         not be asked for more: Artemis 2.41 fails to start a replication then, and the new backup waits for ever."""
-        self.log.line(s, REPLICA_GONE)
+        self.log.line(s, server_log.REPLICA_GONE)
         if self.of("phase", s, before=True) == "done" and self.position.run.settings["vote_on_failure"] == "on":
-            self.log.code(s, *VOTES_COUNTED)
+            self.log.code(s, *server_log.VOTES_COUNTED)
         if self.of("mode", s) == "stopping":
-            self.log.code(s, STOPPED)
+            self.log.code(s, server_log.STOPPED)
 
     def ask_votes(self, s: int) -> None:
         """The questions of a round reach the voters. Where the model has the last round of a vote, or one that is won,
@@ -222,10 +215,13 @@ class ReplicationSteps:
         if mode == "voting":
             self._ask(s)
             return
-        won = self.log.code(s, VOTE_WON, VOTE_LOST, meanwhile=lambda: self._ask(s)) == VOTE_WON
+        won = (
+            self.log.code(s, server_log.VOTE_WON, server_log.VOTE_LOST, meanwhile=lambda: self._ask(s))
+            == server_log.VOTE_WON
+        )
         if won != (mode in (*SERVING, "stopping")):
             raise Refuted(f"the vote of server {s} is {'won' if won else 'lost'}")
-        self.log.code(s, *(ACTIVE if won else (STARTED_AS_BACKUP,)))
+        self.log.code(s, *(server_log.ACTIVE if won else (server_log.STARTED_AS_BACKUP,)))
 
     def _ask(self, s: int) -> None:
         """Of the questions to each voter the latest counts: earlier ones have been given up."""
@@ -252,13 +248,13 @@ class ReplicationSteps:
         partner = self.of("partner", t, before=True)
         self.traffic.let(self.packet("fail_over", t, partner, "reply"))
         if self.of("mode", partner) in SERVING:
-            self.log.code(partner, *ACTIVE)
-        self.log.code(t, STARTED_AS_BACKUP)
+            self.log.code(partner, *server_log.ACTIVE)
+        self.log.code(t, server_log.STARTED_AS_BACKUP)
 
     def fail_over_timer(self, s: int) -> None:
         """The second message does not come."""
         self.traffic.drop_all("fail_over", None, s, "reply")
-        self.log.code(s, *ACTIVE, seconds=FAIL_OVER_SECONDS)
+        self.log.code(s, *server_log.ACTIVE, seconds=FAIL_OVER_SECONDS)
 
     def stop(self, s: int) -> None:
         """A server that stopped leaves its process, which ends now."""
