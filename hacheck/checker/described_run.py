@@ -137,10 +137,12 @@ def called(made: Made) -> str:
 
 
 class Call(Struct, frozen=True):
-    """A call within one step, in words. `arguments`: each with its name. `answer`: nothing where the caller got none,
+    """A call within one step, in words. `caller`: nothing where it is the node on which the step happens, else the node
+    that serves another call. `arguments`: each with its name. `answer`: nothing where the caller got none,
     or one that says no more than that it was served."""
 
     operation: str
+    caller: str
     callee: str
     arguments: tuple[tuple[str, str], ...]
     answer: str
@@ -160,7 +162,8 @@ def call_made(made: Made) -> Call | None:
         return None
     fields = tuple((name, show(kind, part)) for (name, kind), part in zip(request[0].fields, request[1], strict=True))
     answer = "" if made.given is None or made.given[0] == DONE else show(*made.given)
-    return Call(request[0].name, callee, fields, answer)
+    outer = None if made.within is None else call_made(made.within)
+    return Call(request[0].name, "" if outer is None else outer.callee, callee, fields, answer)
 
 
 def initial_lines(system: System, run: Run) -> list[tuple[str, str]]:

@@ -15,12 +15,15 @@ from hacheck.model.runs import State, Step
 from hacheck.model.types import Option, Type, Value
 from hacheck.model.typing import type_of
 
+OUTCOME_NAME = "outcome$"
+"""What the name of the choice begins with that says how a call came out; no name of a spec has that sign."""
+
 
 class Made(Struct, frozen=True):
     """A choice that was made: of which `Choose`, which value, and the locals there with their types.
 
     `loops`: the variables of the `for`s around it. `given`: where it is the outcome of a call, the type and the value
-    that the caller got for an answer.
+    that the caller got for an answer. `within`: the outcome of the call in whose service it was made, if it was in one.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Made(Struct, frozen=True):
     types: Mapping[str, Type]
     loops: tuple[str, ...] = ()
     given: tuple[Type, Value] | None = None
+    within: Made | None = None
 
 
 def choices_made(system: System, before: State, step: Step) -> tuple[Made, ...]:
@@ -51,6 +55,7 @@ class _Follower(Struct):
     left: list[Value]
     made: list[Made]
     loops: tuple[str, ...] = ()
+    within: Made | None = None
 
     def run(self, body: tuple[Statement, ...], scope: Scope) -> Scope:
         """The scope after a body."""
@@ -63,13 +68,21 @@ class _Follower(Struct):
         match statement:
             case Choose(name, domain):
                 value = self.left.pop(0)
-                self.made.append(Made(name, domain.type, value, scope.locals, scope.types, self.loops))
+                self.made.append(
+                    Made(name, domain.type, value, scope.locals, scope.types, self.loops, None, self.within)
+                )
                 return scope.bind(name, domain.type, value)
             case If(Binary("==", Local(name), _) as condition, (Assign(value=answer),), ()):
                 if not evaluate(condition, scope):
                     return scope
-                self._note_answer(name, answer, scope)
+                if name.startswith(OUTCOME_NAME):
+                    self._note_answer(name, answer, scope)
                 return _outside(self.run(statement.then, scope), scope)
+            case If(Binary("!=", Local(name), _) as condition, then, ()) if name.startswith(OUTCOME_NAME):
+                outer, self.within = self.within, self._last(name)
+                scope = _outside(self.run(then, scope), scope) if evaluate(condition, scope) else scope
+                self.within = outer
+                return scope
             case If(condition, then, otherwise):
                 return _outside(self.run(then if evaluate(condition, scope) else otherwise, scope), scope)
             case ForEach(variable, domain, body):
@@ -82,6 +95,10 @@ class _Follower(Struct):
                 (end,) = execute((statement,), Going(scope, ()))
                 assert isinstance(end, Going), "a step that was taken goes on"
                 return end.scope
+
+    def _last(self, name: str) -> Made | None:
+        """The choice of this name that was made last."""
+        return next((one for one in reversed(self.made) if one.name == name), None)
 
     def _note_answer(self, outcome: str, answer: Expression, scope: Scope) -> None:
         """Where the outcome of a call that was chosen last lets its caller have the answer: what that is."""

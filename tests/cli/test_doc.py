@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -172,10 +173,10 @@ def test_run_of_a_violation_is_told_as_a_story(monkeypatch: pytest.MonkeyPatch) 
     text = hacheck("doc", "pair.ha").out
     story = text.split("<summary><code>one_active</code>: 7 steps, 1 fault</summary>")[1].split("</details>")[0]
     assert "At first: every Server: mode = dead" in story
-    assert "1. **Server 1** `start`" in story
-    assert "**↯** `lose LockFile`" in story
-    assert "So: `mode` is Server 1: active, Server 2: active." in story
-    assert "is now at" not in story
+    assert re.search(r"^  1 +◆ .* start  \(a server comes up\)$", story, re.MULTILINE)
+    assert "LockFile is LOST, 1 is not notified" in story
+    assert "Server 1 and Server 2: mode is active" in story
+    assert "Server 1 believes it holds LockFile, since step 3. It does not:" in story
 
 
 def test_page_without_verifying_says_so_and_has_no_verdicts(relay: Path) -> None:

@@ -171,3 +171,44 @@ def test_calls_within_a_step_say_callee_arguments_and_answer() -> None:
                 assert reader.steps[step - 1]["choices"] == ["t: Server 2 for m: 1", "t: Server 2 for m: 2"]
     assert {("1", "true"), ("2", "false"), ("1", "")} <= answers
     assert {"answered", "not done", "answer lost"} >= outcomes > {"answered"}
+
+
+NESTED = """system Nested "x"
+node Client { done: bool = false }
+node Server[2] ranked { kept: set of 1..2 = {} }
+operation publish(m: 1..2) from Client to Server returns bool
+  atomic when true
+operation copy(m: 1..2) from Server to Server returns bool
+  atomic when true
+serve publish(m) at s from c do
+  s.kept := s.kept with m
+  if s == Server(1) then {
+    call copy(m) at Server(2) as copied
+    answer copied == true
+  } else answer true
+serve copy(m) at s from p do
+  s.kept := s.kept with m
+  answer true
+action send_it(c: Client) when not c.done do
+  call publish(1) at Server(1) as first
+  call publish(2) at Server(2) as second
+  c.done := true
+"""
+
+
+def test_who_calls_while_it_serves_is_the_caller() -> None:
+    specification = load(NESTED, "nested.ha").specification
+    assert specification is not None
+    system = specification.instantiate({}).system
+    assert system is not None
+    run = simulate(system, 1, 1)
+    assert run is not None
+    reader = ViewReader(Views(system, {}).view(run, None).to_json())
+    calls = [(call["op"], call["from"], call["to"]) for call in reader.effects(1, "call")]
+    assert calls == [
+        ("publish", "Client 1", "Server 1"),
+        ("copy", "Server 1", "Server 2"),
+        ("publish", "Client 1", "Server 2"),
+    ]
+    text = "\n".join(line.plain for line in picture_lines(reader, 200, ASCII))
+    assert "calls publish(1) at Server 1: true; Server 1 calls copy(1) at Server 2: true" in " ".join(text.split())

@@ -36,13 +36,13 @@ def caption(
     if links:
         said.append(", ".join(links) + (" is cut" if any(event["t"] == "cut" for event in events) else " works again"))
     head = "" if said and action.kind in ("fault", "repair") else words_of(system, step, made)
-    said += list(_traffic(events))
+    said += list(_traffic(events, actor))
     if action.kind not in ("fault", "repair") or not said:
         said += _fields(changes, actor, read, alone=not said)
     return head, "; ".join(said)
 
 
-def _traffic(events: list[Event]) -> Iterable[str]:
+def _traffic(events: list[Event], actor: str) -> Iterable[str]:
     sent: dict[str, list[str]] = {}
     yield from acknowledgements(events)
     for event in events:
@@ -57,9 +57,10 @@ def _traffic(events: list[Event]) -> Iterable[str]:
                 held = event["after"] != "none"
                 yield f"{event['lock']}: held by {event['after']}" if held else f"{event['lock']}: no longer held"
             case "call":
+                who = f"{event['from']} " if event["from"] != actor else ""
                 given = ", ".join(value for _, value in event["arguments"])
                 came = event["answer"] if event["outcome"] == "answered" else event["outcome"]
-                yield f"calls {event['op']}({given}) at {event['to']}" + (f": {came}" if came else "")
+                yield f"{who}calls {event['op']}({given}) at {event['to']}" + (f": {came}" if came else "")
     for item, receivers in sent.items():
         yield f"sends {item} to {', '.join(dict.fromkeys(receivers))}"
 

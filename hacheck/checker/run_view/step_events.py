@@ -79,9 +79,9 @@ def _stopped(system: System, before: State, after: State) -> Iterator[str]:
 def _calls(made: Sequence[Made], actor: str) -> Iterator[Event]:
     for one in made:
         call = call_made(one) if is_outcome(one) else None
-        if call is not None and call.callee != actor:
+        if call is not None and call.callee != (caller := call.caller or actor):
             yield {
-                "t": "call", "op": call.operation, "from": actor, "to": call.callee, "outcome": str(one.value),
+                "t": "call", "op": call.operation, "from": caller, "to": call.callee, "outcome": str(one.value),
                 "arguments": [list(pair) for pair in call.arguments], "answer": call.answer,
             }  # fmt: skip
 

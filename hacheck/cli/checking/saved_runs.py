@@ -54,7 +54,7 @@ def simulate_spec(
     no_color: bool,
 ) -> ExitCode:
     """Makes one random run, shows it, and saves it where that is asked."""
-    specification = load_specification(spec, no_color=no_color)
+    specification = load_specification(spec, no_color=no_color, examined=False)
     system = one_system(specification, check, settings, no_color=no_color)
     place = None if target is None else open_target(target)
     run = drawn_run(system, seed, steps)
@@ -107,7 +107,7 @@ def show_saved(
     several = isinstance(content, dict) and "specs" in content
     saved = choose(saved_runs(content, file, spec if several else None), file, check, only)
     target = open_target(out or "-") if form is not None else None
-    specification = load_specification(saved.spec if several else spec or saved.spec, no_color=no_color)
+    specification = load_specification(saved.spec if several else spec or saved.spec, no_color=no_color, examined=False)
     system = system_of(specification, saved, {}, no_color=no_color)
     run = decode(system, saved, file)
     about = next((item for item in system.properties if item.name == saved.property), None)
@@ -182,7 +182,7 @@ def report_saved(
         choose(found, file, check, only)
     target = open_target(report)
     named = found[0].spec if found else spec_of(document)
-    specification = load_specification(named if several else spec or named, no_color=no_color)
+    specification = load_specification(named if several else spec or named, no_color=no_color, examined=False)
     verdicts = {(one["name"], item["name"]): item for one in document.get("checks", ()) for item in one["properties"]}
     systems: dict[tuple[tuple[str, str], ...], System] = {}
     shown = []

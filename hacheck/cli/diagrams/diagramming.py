@@ -42,7 +42,7 @@ class DiagramRequest(Struct, frozen=True):
 
 def draw(request: DiagramRequest) -> ExitCode:
     """Draws the diagrams asked for."""
-    specification = load_specification(request.spec, no_color=request.no_color)
+    specification = load_specification(request.spec, no_color=request.no_color, examined=False)
     system = one_system(specification, request.check, request.settings, no_color=request.no_color)
     fields = fields_of(system, request.node)
     target = None if request.output is None else open_target(request.output)

@@ -201,8 +201,8 @@ def results(source: Source, findings: Findings | None) -> list[str]:
         return [f"Not looked at for this page; {code(f'hacheck verify {source.called}')} does."]
     said = (
         "Every check explores all states that its settings allow, each order of steps and each fault at each moment; "
-        "states that differ in nothing that matters are explored once. A run is the shortest of its kind: ↯ marks "
-        "a fault, ✚ its repair."
+        "states that differ in nothing that matters are explored once. A run is the shortest of its kind. In "
+        "its picture time goes down, ✖ is a crash, and `?` marks a node that is wrong about another one."
     )
     return [said, "", *found.checks(source.specification, findings)]
 

@@ -1,57 +1,53 @@
-"""A run as a story in Markdown: a line for each step, with what it changed."""
+"""A run in Markdown: its picture, as the terminal shows it, and its story."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 
-from hacheck.checker.described_run import StepView, initial_lines, read_by, step_views
-from hacheck.checker.step_effects import OVER, REMEMBERS, StepEffect
+from rich.text import Text
+
+from hacheck.checker.described_run import initial_lines, read_by
+from hacheck.checker.run_view.broken_part import broken_parts
+from hacheck.checker.run_view.view_reader import ViewReader
+from hacheck.checker.run_view.views import Views
 from hacheck.cli.document.prose import code
+from hacheck.cli.pictures.glyphs import UNICODE
+from hacheck.cli.pictures.run_picture import broken_lines
+from hacheck.cli.pictures.spacetime import Spacetime
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
 
-POSITION = "is now at "
-"""How a handler's place is written: of no interest to who reads a story."""
+WIDTH = 118
+"""Columns of a picture: what a page shows without scrolling."""
 
-MARKS = {"fault": "**↯** ", "repair": "**✚** "}
+MARKUP = re.compile(r"[\\*<>\[\]]|(?<!\w)_|_(?!\w)")
+"""What Markdown would take for markup in a sentence; names in backquotes are left alone."""
 
 
 def story(system: System, run: Run, about: Property | None) -> list[str]:
-    """The lines of a numbered list, with what it begins with above and what the property reads below."""
-    views = step_views(system, run)
+    """What the run begins with, its picture, and its story; where no part of the property is broken in the last state,
+    what the property reads there."""
+    reader = ViewReader(Views(system, {}).view(run, about).to_json())
+    broken = broken_parts(reader)
     begin = [f"{f'{where}: ' if where else ''}{words}" for where, words in initial_lines(system, run)]
-    lines = [f"At first: {'; '.join(begin)}." if begin else "", ""] if begin else []
-    loop = len(views) if run.loop is None else run.loop
-    lines += [step_line(view) for view in views[:loop]]
-    if run.loop is not None and views[loop:]:
-        lines += ["", f"From here on, for ever (steps {loop + 1} to {len(views)} again and again):", ""]
-        lines += [step_line(view) for view in views[loop:]]
-    elif run.loop is not None:
-        lines += ["", "From here on nothing happens any more."]
+    lines = [f"At first: {'; '.join(begin)}.", ""] if begin else []
+    picture = Spacetime(reader, WIDTH, UNICODE, described=True).lines(broken)
+    if broken:
+        picture += [Text(), *broken_lines(reader, broken, WIDTH, UNICODE)]
+    lines += ["```text", *(line.plain.rstrip() for line in picture), "```", ""]
     if run.error is not None:
         failed = code(system.actions[run.error.action].name)
-        lines += ["", f"The next step, {failed}, is an error: {run.error.message}."]
-    found = [] if about is None else read_by(system, run, about)
+        lines += [f"The next step, {failed}, is an error: {run.error.message}.", ""]
+    if reader.view["story"]:
+        lines += [prose(" ".join(one["text"] for one in reader.view["story"])), ""]
+    found = [] if about is None or broken else read_by(system, run, about)
     if found:
-        lines += ["", "So: " + "; ".join(f"{code(name)} is {words}" for name, words in found) + "."]
-    return lines
+        lines += ["So: " + "; ".join(f"{code(name)} is {words}" for name, words in found) + ".", ""]
+    return lines[:-1]
 
 
-def step_line(view: StepView) -> str:
-    """`12. **Replica 1** accept(from Replica 2): mode election → normal`."""
-    where = f"**{view.node}** " if view.node else ""
-    said = f" ({view.description})" if view.description else ""
-    changes = "; ".join(change_text(change, view.node) for change in shown(view.changes))
-    return f"{view.number}. {MARKS.get(view.kind, '')}{where}{code(view.call)}{said}{f': {changes}' if changes else ''}"
-
-
-def shown(changes: Sequence[StepEffect]) -> list[StepEffect]:
-    """What a story shows of a step: not where a handler stands and what it remembers between its steps."""
-    return [one for one in changes if not one.what.startswith((POSITION, REMEMBERS)) and not one.what.endswith(OVER)]
-
-
-def change_text(change: StepEffect, actor: str) -> str:
-    """`mode dead → active`; a node is named where it is not the one the step happens on."""
-    owner = f"{change.owner} " if change.owner and change.owner != actor else ""
-    arrow = f" {change.before} → {change.after}" if change.before or change.after else ""
-    return f"{owner}{change.what}{arrow}"
+def prose(sentences: str) -> str:
+    """Sentences in which Markdown sees no markup but names in backquotes."""
+    parts = sentences.split("`")
+    parts[::2] = [MARKUP.sub(lambda found: f"\\{found[0]}", part) for part in parts[::2]]
+    return "`".join(parts)

@@ -44,8 +44,11 @@ class Row:
 class Spacetime:
     """Draws a run. Cost: its steps times the width."""
 
-    def __init__(self, reader: ViewReader, width: int, glyphs: Glyphs, only: Sequence[str] = ()) -> None:
+    def __init__(
+        self, reader: ViewReader, width: int, glyphs: Glyphs, only: Sequence[str] = (), *, described: bool = False
+    ) -> None:
         self.reader, self.width, self.glyphs = reader, width, glyphs
+        self.described = described or width >= DESCRIBED
         self.captions = StepCaptions(reader, short=width < SHORT_NAMES)
         self.layout: Layout = lay_out(reader, self.captions, width, only)
         self.columns = self.layout.columns
@@ -227,10 +230,9 @@ class Spacetime:
         groups: dict[tuple[str, bool, str, bool, bool], list[str]] = {}
         for start, end, call, name, arrived in arrows:
             right = self.columns[end] > self.columns[start]
-            groups.setdefault((start, call, name if not call else "", right, arrived), []).append(end)
-        names = {(start, call, self.columns[end] > self.columns[start]): name for start, end, call, name, _ in arrows}
+            groups.setdefault((start, call, name, right, arrived), []).append(end)
         used: list[list[tuple[int, int]]] = [[]]
-        for (start, call, _, right, arrived), ends in groups.items():
+        for (start, call, name, right, arrived), ends in groups.items():
             far = max(ends, key=lambda end: abs(self.columns[end] - self.columns[start]))
             low, high = sorted((self.columns[start], self.columns[far]))
             line = next((k for k, taken in enumerate(used) if all(high <= a or low >= b for a, b in taken)), None)
@@ -240,7 +242,7 @@ class Spacetime:
                 rows.append(self._axis(step))
             used[line].append((low, high))
             self._arrow(rows[line], start, ends, far, call, arrived, step)
-            self._arrow_name(rows[line], start, call, right, names[start, call, right])
+            self._arrow_name(rows[line], start, call, right, name)
             if line and start in self.columns:
                 rows[line].put(self.columns[start], self.glyphs.traffic, "bold")
 
@@ -355,9 +357,8 @@ class Spacetime:
         head, body = self.captions.caption(step)
         description = reader.steps[step - 1].get("description", "")
         first = not any(one["action"] == reader.steps[step - 1]["action"] for one in reader.steps[: step - 1])
-        if self.width >= DESCRIBED and description and first and head:
-            body = f"{body}  ({description})" if body else f"({description})"
-        whole = self.glyphs.text(f"{head}: {body}" if head and body else head + body)
+        said = f"  ({description})" if self.described and description and first and head else ""
+        whole = self.glyphs.text((f"{head}: {body}" if head and body else head + body) + said)
         wrapped = textwrap.wrap(whole, self.layout.caption_width, break_on_hyphens=False) or [""]
         count = max(len(rows), len(wrapped))
         made = []

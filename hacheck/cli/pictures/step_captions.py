@@ -114,7 +114,8 @@ class StepCaptions:
         for call in self.reader.effects(step, "call"):
             given = self.words(", ".join(value for _, value in call["arguments"]))
             came = call["answer"] if call["outcome"] == "answered" else FAILED.get(call["outcome"], call["outcome"])
-            nodes = grouped.setdefault(f"{call['op']}({given})" if given else call["op"], {})
+            who = f"{self.words(call['from'])} calls" if call["from"] != self.reader.actor(step) else "calls"
+            nodes = grouped.setdefault(f"{who} {call['op']}({given})" if given else f"{who} {call['op']}", {})
             nodes.setdefault(self.words(came), []).append(self.words(call["to"]))
         said = []
         for what, answers in grouped.items():
@@ -122,7 +123,7 @@ class StepCaptions:
                 f"at {', '.join(dict.fromkeys(nodes))}" + (f": {came}" if came else "")
                 for came, nodes in answers.items()
             ]
-            said.append(f"calls {what} {', '.join(at)}")
+            said.append(f"{what} {', '.join(at)}")
         return said
 
     # ---- fields ----
