@@ -23,6 +23,7 @@ from hacheck.model.ir import (
     Constant,
     Domain,
     Expression,
+    Extreme,
     ForEach,
     If,
     Index,
@@ -41,7 +42,7 @@ from hacheck.model.render import show, show_expression
 from hacheck.model.render_expression import as_written
 from hacheck.model.rewrite import Tree, conjuncts, parts, rebuild, walk
 from hacheck.model.runs import Run, State
-from hacheck.model.types import Enum, Map, Value
+from hacheck.model.types import Bool, Enum, Map, Type, Value
 from hacheck.model.typing import type_of
 
 ConditionKind: TypeAlias = Literal["guard", "handler", "message", "node", "condition", "choice", "bound"]
@@ -61,7 +62,7 @@ class FailingCondition(Struct, frozen=True):
 
     - `kind`: of its guard; that a handler waits at a point (`handler`), a message is under way (`message`), a node is
       up (`node`); which side of an `if` is taken (`condition`); that there is something to choose; a bound.
-    - `text`: the condition as the spec has it; `values`: what it reads, as `n.mode is normal`;
+    - `text`: the condition in the form of `show_expression`; `values`: what it reads, as `n.mode is normal`;
     - `words`: that it fails, as a part of a sentence.
     """
 
@@ -294,10 +295,15 @@ class _Words(Struct, frozen=True):
 
     def plain(self, kind: ConditionKind, part: Expression, scope: Scope) -> FailingCondition:
         """A condition that does not hold, with what it reads."""
-        text = show_expression(self._written(part))
-        values = self.values(part, scope, text)
+        text, values = self._said(part, scope)
         words = f"`{text}` is false" + (f" ({', '.join(values)})" if values else "")
-        return FailingCondition(kind, text, values, words)
+        return FailingCondition(kind, show_expression(part), values, words)
+
+    def _said(self, part: Expression, scope: Scope) -> tuple[str, tuple[str, ...]]:
+        """A condition as a spec would have it, and what it reads."""
+        part = _concrete(part, scope)
+        text = _as_spec(show_expression(self._written(part)))
+        return text, self.values(part, scope, text)
 
     def sides(self, condition: Expression, wanted: bool, scope: Scope) -> tuple[FailingCondition, ...]:
         """What fails where an `if` does not take a side."""
@@ -317,8 +323,7 @@ class _Words(Struct, frozen=True):
         if domain.where is None:
             return FailingCondition("choice", f"there is a `{chosen}`", (), f"there is no `{chosen}` to choose")
         some = Quantified("some", name, replace(domain, where=None), domain.where)
-        text = show_expression(self._written(some))
-        values = self.values(some, scope, text)
+        text, values = self._said(some, scope)
         said = f" ({', '.join(values)})" if values else ""
         return FailingCondition("choice", text, values, f"there is no `{chosen}` to choose: `{text}` is false{said}")
 
@@ -328,7 +333,9 @@ class _Words(Struct, frozen=True):
         for leaf in _leaves(condition, frozenset()):
             if isinstance(leaf, Local) and leaf.name == self.actor:
                 continue
-            name = show_expression(self._written(leaf))
+            if isinstance(type_of(leaf), Map):
+                continue
+            name = _as_spec(show_expression(self._written(leaf)))
             try:
                 value = show(type_of(leaf), evaluate(leaf, scope))
             except (EvaluationError, KeyError):
@@ -356,6 +363,12 @@ class _Words(Struct, frozen=True):
 
         def change(inside: Tree) -> Tree:
             match inside:
+                case Unary("not", Index(Index(Variable(name), one), other)) if name.startswith("cut."):
+                    return self._word("connected", Bool(), one, other)
+                case Index(Index(Variable(name), one), other) if name.startswith("cut."):
+                    return Unary("not", self._word("connected", Bool(), one, other))
+                case Index(Index(Variable(name, Map(_, Map(_, kind))), one), other) if name.startswith("message."):
+                    return self._word("under_way", kind, Local(name.removeprefix("message."), Bool()), one, other)
                 case Index(Variable(name, Map(_, kind)), _) if roles[name] == "frame" and not isinstance(kind, Enum):
                     return Local(_plain_name(name), kind)
                 case Variable(name, kind) if roles.get(name) == "frame" and not isinstance(kind, Map):
@@ -365,6 +378,35 @@ class _Words(Struct, frozen=True):
                     return made
 
         return change(part)  # type: ignore[return-value]  # an expression stays one
+
+    def _word(self, function: str, kind: Type, *arguments: Expression) -> Local:
+        """A function of the language and its arguments, as `show_expression` is to have them."""
+        inside = ", ".join(show_expression(self._written(one)) for one in arguments)
+        return Local(f"{function}({inside})", kind)
+
+
+def _concrete(part: Expression, scope: Scope) -> Expression:
+    """The expression in which what a `max` or a `min` comes to stands for it, where that depends on the state only."""
+
+    def change(inside: Tree, bound: frozenset[str]) -> Tree:
+        if isinstance(inside, Extreme):
+            reads = {one.name for one in walk(inside) if isinstance(one, Local)}
+            if reads & bound:
+                return inside
+            try:
+                return Constant(evaluate(inside, scope), inside.domain.type)
+            except EvaluationError:
+                return inside
+        names = bound | _bound_by(inside)
+        made: Tree = rebuild(inside, lambda deeper: change(deeper, names))
+        return made
+
+    return change(part, frozenset())  # type: ignore[return-value]  # an expression stays one
+
+
+def _as_spec(text: str) -> str:
+    """Text in which a node has no brackets before its field."""
+    return re.sub(r"\(([^\W\d]\w* [0-9]+)\)\.", r"\1.", text)
 
 
 def _plain_name(variable: str) -> str:

@@ -21,7 +21,17 @@ def instead(found: Diagnosis | None) -> Iterator[str]:
         yield from (f"  {line}" for line in could)
     elif not found.begun:
         yield "The model could have written no further line by itself."
+    yield from _impossible(found)
     yield from _mended(found)
+
+
+def _impossible(found: Diagnosis) -> Iterator[str]:
+    """Which action would have written what was shown, and what is false for it; nothing of what a test did."""
+    reason = found.impossible
+    if reason is None or reason.event.startswith(DONE):
+        return
+    yield f"`{reason.event}` would have been written by {reason.transition}; in the nearest state of the model:"
+    yield from (f"  {one}" for one in reason.failing)
 
 
 def _mended(found: Diagnosis) -> Iterator[str]:

@@ -37,6 +37,9 @@ TrialOutcome: TypeAlias = Literal["prevents", "violated", "open"]
 SECONDS_MAX = 120.0
 """So long all trials of a counterexample take together, unless the user says otherwise."""
 
+TIME_IS_OVER = "the time is over"
+"""Why a trial is open that more time could decide."""
+
 FROM_A_STATE = ("invariant", "lemma", "step", "deadlock")
 """Kinds of properties that are violated after a prefix of a run exactly where the rest of it violates them."""
 
@@ -261,7 +264,7 @@ class _Blaming:
         """What a search without something finds. `skipped`: so many steps of the counterexample come before it."""
         left = self.until - time.perf_counter()
         if self.is_interrupted or left <= 0:
-            return TrialResult(trial, "open", stopped="interrupted" if self.is_interrupted else "the time is over")
+            return TrialResult(trial, "open", stopped="interrupted" if self.is_interrupted else TIME_IS_OVER)
         engine = NativeEngine(threads=self.threads, stop_early=True, starts=starts)
         answer = engine.check(system, (self.name,), replace(self.limits, wall_seconds_max=left), self.report)
         self.is_interrupted = answer.coverage.stopped == "interrupted"
@@ -282,7 +285,8 @@ class _Blaming:
         complete = complete and not any(f"{counter} up to" in found.scope for counter in answer.endless)
         if found.verdict == "holds" and complete:
             return TrialResult(trial, "prevents", coverage.states)
-        return TrialResult(trial, "open", coverage.states, stopped=coverage.stopped or found.scope)
+        stopped = TIME_IS_OVER if time.perf_counter() >= self.until else coverage.stopped or found.scope
+        return TrialResult(trial, "open", coverage.states, stopped=stopped)
 
     # ---- assumptions ----
 

@@ -35,11 +35,12 @@ _INCOMPLETE = 5  # a step that cannot be completed at all counts as so many cond
 class ImpossibleLine(Struct, frozen=True):
     """Why no step writes a line in the nearest state.
 
-    - `action`: the transition that would have written it; `node`: where, or nothing;
+    - `event`: of the line; `action`: the transition that would have written it; `node`: where, or nothing;
     - `conditions`: those of the transition that fail; `differences`: fields that it would have written otherwise, and
       lines that it writes as well and that are not there; each as a part of a sentence.
     """
 
+    event: str
     action: str
     node: str
     conditions: tuple[FailingCondition, ...]
@@ -172,7 +173,8 @@ class _Search(Struct, frozen=True):
     def _made(self, attempt: Attempt, differences: tuple[str, ...]) -> ImpossibleLine:
         action = self.system.actions[attempt.action]
         node = acting_node(action, attempt.arguments) or ""
-        return ImpossibleLine(action_name(self.system, attempt.action), node, attempt.failing, differences)
+        event = self.wanted.event.name
+        return ImpossibleLine(event, action_name(self.system, attempt.action), node, attempt.failing, differences)
 
 
 # ---- records ----

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hacheck.model import ir
 from hacheck.model.execution import Line
+from hacheck.model.observing.line_writers import lines_of
 from hacheck.traces.conformance.diagnosis import LINES_SHOWN, line_text
 from hacheck.traces.conformance.expected_events import STATES_EXPANDED
 from hacheck.traces.conformance.trace_checker import TraceChecker
@@ -61,6 +62,7 @@ def check(system: ir.System, records: Sequence[LogRecord], decided: Decided, ver
         assert len(shown) == min(len(expected), LINES_SHOWN)
         more = len(expected) - LINES_SHOWN
         assert (f"and {more} more" in verdict.expected) == (more > 0)
+    check_reason(system, records, decided, verdict)
     if not verdict.repair:
         assert verdict.repair_records == 0
         return ""
@@ -70,6 +72,18 @@ def check(system: ir.System, records: Sequence[LogRecord], decided: Decided, ver
     assert now.furthest - added - decided.furthest >= verdict.repair_records
     assert verdict.repair_records > 0 or (changed and now.explained), "a line is too much that was the last one"
     return verdict.repair
+
+
+def check_reason(system: ir.System, records: Sequence[LogRecord], decided: Decided, verdict: Verdict) -> None:
+    """Where nothing but fields of the line are said to differ, a line of the same event and node was possible."""
+    assert bool(verdict.failing) == bool(verdict.transition)
+    assert verdict.seq is not None
+    record = records[verdict.seq - 1]
+    if verdict.transition:
+        action = next(one for one in system.actions if verdict.transition.startswith(one.name))
+        assert any(line.event == record.event for line in lines_of(action))
+    if verdict.failing and all(" would be " in one for one in verdict.failing) and not verdict.reason.endswith("have"):
+        assert any(said.event == record.event and record.node in (said.node, ANYBODY) for said in decided.expected)
 
 
 @seeds(60_000, 24, together=24)
