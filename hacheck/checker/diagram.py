@@ -209,10 +209,18 @@ def walk(
 
 
 def explore(
-    system: System, fields: tuple[ModeField, ...], states_max: int, seconds_max: float, report: WalkReport, threads: int
+    system: System,
+    fields: tuple[ModeField, ...],
+    states_max: int,
+    seconds_max: float,
+    report: WalkReport,
+    threads: int,
+    *,
+    at_random: bool = True,
 ) -> Sightings:
     """Explores the model with the native engine, up to a number of states; if that is not all of them, then also by
-    random runs, which reach what lies deep: a third of the time is left for them."""
+    random runs, which reach what lies deep: a third of the time is left for them. `at_random`: without, it ends there.
+    """
     followed = [
         Followed(field.variable.name, field.variable.type, up_of(field), field.members, tuple(sorted(edges)))
         for field in fields
@@ -230,7 +238,7 @@ def explore(
     starts = Interpreter(system).initial_states()
     edges, coverage = taken_edges(system, followed, limits, noted, threads)
     walk = Walk(coverage.states, coverage.complete)
-    if not coverage.complete and going:
+    if not coverage.complete and going and at_random:
         walker = _Walker(system, fields, starts)
         walker.at_random(seconds_max / 3, report)
         more = walker.sightings(fields, starts, walk)

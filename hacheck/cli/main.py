@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from hacheck.cli.commands import COMMANDS, ELSEWHERE, FORMER
-from hacheck.cli.declaring import read
+from hacheck.cli.commands import COMMANDS, ELSEWHERE, FORMER, OPTIONS_ELSEWHERE
+from hacheck.cli.declaring import Function, parameters_of, read
 
 GARBAGE_AFTER = 100_000
 """So many new objects before Python looks for garbage: models are made of many that stay, and none goes in circles."""
@@ -34,9 +34,21 @@ def run(words: Sequence[str]) -> None:
                 given = read(function, words[1:])
                 if given is not None:
                     function(**given)
+                _answer_options_of_others(command.name, function, words[1:])
     from hacheck.cli.app import app
 
     app(list(words), prog_name="hacheck")
+
+
+def _answer_options_of_others(name: str, function: Function, words: Sequence[str]) -> None:
+    """Ends the process where an option is that of another tool, and the command has it under another name."""
+    known = {option for item in parameters_of(function) for option in getattr(item.declared, "names", ())}
+    for word in words:
+        option = word.partition("=")[0]
+        ours, does = OPTIONS_ELSEWHERE.get(option, ("", ""))
+        if option not in known and ours in known:
+            print(f"error: hacheck {name} has no option `{option}`\n  = hint: {ours} {does}", file=sys.stderr)
+            sys.exit(2)
 
 
 def exit_code(words: Sequence[str]) -> int:

@@ -114,6 +114,19 @@ def part(page: str, heading: str) -> str:
     return page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
 
 
+def test_a_picture_that_doc_did_not_make_is_not_overwritten(relay: Path) -> None:
+    picture = relay.with_name("page.svg")
+    picture.write_text("mine", encoding="utf-8")
+    ended = hacheck("doc", "relay.ha", "--out", "page.md", "--static")
+    assert ended.code == ExitCode.BAD_INPUT
+    assert "page.svg is there" in ended.err
+    assert picture.read_text(encoding="utf-8") == "mine"
+    picture.unlink()
+    for _ in range(2):  # the second time the picture is its own
+        assert hacheck("doc", "relay.ha", "--out", "page.md", "--static").code == ExitCode.AS_EXPECTED
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+
+
 def test_page_has_the_parts_of_a_protocol_in_their_order(relay: Path) -> None:
     page = hacheck("doc", "relay.ha").out
     assert page.startswith("# Relay\n\nA relay that passes on what it gets.\n\nSource: Guide, 1.\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hacheck import shipped
-from hacheck.cli.commands import COMMANDS, ELSEWHERE
+from hacheck.cli.commands import COMMANDS, ELSEWHERE, OPTIONS_ELSEWHERE
 from hacheck.cli.guard import ExitCode
 from hacheck.model.language.codes import CODES
 from hacheck.model.text import parse_system
@@ -133,3 +133,26 @@ def test_command_of_another_tool_is_answered_with_ours(word: str) -> None:
     meant = set(re.findall(r"`hacheck ([a-z-]+)", ELSEWHERE[word]))
     assert meant
     assert meant <= names
+
+
+@pytest.mark.parametrize("option", OPTIONS_ELSEWHERE)
+def test_option_of_another_tool_is_answered_with_ours(option: str) -> None:
+    ours, does = OPTIONS_ELSEWHERE[option]
+    command = "conform" if ours == "--adapter" else "verify"
+    ended = hacheck(command, PAIR, f"{option}=x")
+    assert (ended.code, ended.out) == (ExitCode.BAD_INPUT, "")
+    assert ended.err == f"error: hacheck {command} has no option `{option}`\n  = hint: {ours} {does}\n"
+    assert ours in hacheck(command, "--help", columns=200).out
+
+
+def test_diagram_ends_at_the_states_that_were_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "pair.json"
+    assert hacheck("diagram", PAIR, "--format", "json", "--states", "5", "-o", str(path)).code == ExitCode.AS_EXPECTED
+    assert json.loads(path.read_text())["states"] == 5
+
+
+def test_why_of_a_violated_property_says_that_it_is_violated() -> None:
+    ended = hacheck("why", PAIR, "--check", "leased", "--property", "one_active")
+    assert ended.code == ExitCode.NOT_AS_EXPECTED
+    assert "one_active  violated  in " in ended.out
+    assert "--property one_active --runs" in ended.out

@@ -12,6 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Limits, Progress, Refused
 from hacheck.checker.symbolic.k_induction import InductionEngine
 from hacheck.checker.symbolic.unsat_cores import Reasons, reasons
@@ -19,6 +20,7 @@ from hacheck.checker.symbolic.weakened_system import Part
 from hacheck.checker.verify import default_check
 from hacheck.cli.checking import report
 from hacheck.cli.console import error_console, output_console, symbols
+from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import progress_display
@@ -26,9 +28,12 @@ from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.model.ir import System
 from hacheck.model.language import Parameter, Specification
+from hacheck.model.runs import Run
 from hacheck.supervise.interruption import Interruption
 
 INDENT = (0, 0, 0, 2)
+LOOK_SECONDS = 10.0
+"""How long a property that is not proved is explored for a violation."""
 SPARE_MAX = 20
 """Of more conditions that a proof does without there is the number."""
 
@@ -56,10 +61,14 @@ def why_spec(request: Request) -> ExitCode:
         raise BadInput(f"{request.spec} has no invariant")
     console = output_console(no_color=request.no_color)
     console.print(report.title(specification))
-    complete, shown = True, False
+    complete, shown, violated = True, False, False
     with Interruption().watching() as interruption:
         for name in names:
             found = _found(request, system, name, interruption)
+            if found.failed is not None and (run := _violation(request, system, name, interruption)) is not None:
+                _show_violated(console, request, specification, system, name, run)
+                violated = True
+                continue
             show(console, request, specification, system, found)
             shown = shown or found.failed is None
             complete = complete and found.failed is None
@@ -70,7 +79,44 @@ def why_spec(request: Request) -> ExitCode:
     if shown:
         console.print()
         console.print(Padding(Text(LEGEND, style="quiet"), INDENT))
+    if violated:
+        return ExitCode.NOT_AS_EXPECTED
     return ExitCode.AS_EXPECTED if complete else ExitCode.UNDECIDED
+
+
+def _violation(request: Request, system: System, name: str, interruption: Interruption) -> Run | None:
+    """A run that violates a property for which there is no proof, if a short exploration finds one."""
+    seconds = request.limits.wall_seconds_max
+    limits = Limits(
+        wall_seconds_max=LOOK_SECONDS if seconds is None else min(seconds, LOOK_SECONDS),
+        memory_bytes_max=request.limits.memory_bytes_max,
+    )
+    with progress_display(error_console(no_color=request.no_color), f"exploring for {name}", quiet=False) as display:
+
+        def report(progress: Progress) -> bool:
+            display.update(progress)
+            return not interruption.requested
+
+        try:
+            answer = engine_for(Exploring()).check(system, (name,), limits, report)
+        except Refused:
+            return None
+    found = next(one for one in answer.properties if one.name == name)
+    return found.run if found.verdict == "violated" else None
+
+
+def _show_violated(
+    console: Console, request: Request, specification: Specification, system: System, name: str, run: Run
+) -> None:
+    length = run_title(system, run)
+    line = Text.assemble(
+        (f"{symbols(console).violated} ", "bad"), (name, "name"), ("  violated", "bad"), f"  in {length}"
+    )
+    console.print()
+    console.print(Padding(line, INDENT))
+    console.print(Padding(Text("Nothing to prove. To see the counterexample:", style="quiet"), (0, 0, 0, 4)))
+    command = shlex.join([*_verifying(request, specification, name), "--runs"])
+    console.print(f"      {command}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _found(request: Request, system: System, name: str, interruption: Interruption) -> Reasons:
@@ -126,10 +172,13 @@ LEGEND = (
 
 def looking_for_lemmas(request: Request, specification: Specification, name: str) -> str:
     """The command that looks for the lemmas that a proof lacks."""
+    return shlex.join([*_verifying(request, specification, name), "--engine", "induction"])
+
+
+def _verifying(request: Request, specification: Specification, name: str) -> list[str]:
     check = request.check or default_check(specification)
     settings = [word for setting, value in request.settings.items() for word in ("--set", f"{setting}={value}")]
-    asked = ["--check", check, "--property", name, *settings]
-    return shlex.join(["hacheck", "verify", request.spec, *asked, "--engine", "induction"])
+    return ["hacheck", "verify", request.spec, "--check", check, "--property", name, *settings]
 
 
 def rows(specification: Specification, system: System, found: Reasons) -> Iterator[tuple[str, Text]]:

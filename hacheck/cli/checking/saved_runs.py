@@ -322,14 +322,18 @@ def saved_run(top: Json, about: Json, check: str | None, asked: str | None, hold
 
 
 def spec_of(top: Json) -> str:
-    """The spec a saved run belongs to: as it was called, if that still means something, else where it lay."""
+    """The spec a saved run belongs to: as it was called, if that still means something, else where it lay. What was
+    called as a file and is none here is not a shipped spec of that name."""
     from hacheck import shipped
 
+    called, lay = str(top["spec"]), str(top.get("path") or "")
+    if called.endswith(shipped.SUFFIX) and not Path(called).is_file() and lay and Path(lay).is_file():
+        return lay
     try:
-        shipped.find(str(top["spec"]))
+        shipped.find(called)
     except (shipped.UnknownSpec, OSError, ValueError):
-        return str(top.get("path") or top["spec"])
-    return str(top["spec"])
+        return lay or called
+    return called
 
 
 def choose(found: list[Saved], file: str, check: str | None, only: str | None) -> Saved:

@@ -71,3 +71,19 @@ ELSEWHERE = {
     "graph": "`hacheck diagram SPEC` draws the state diagram",
 }
 """What a command of another tool is called here."""
+
+OPTIONS_ELSEWHERE = {
+    **dict.fromkeys(
+        ("--param", "--parameter", "--const", "--constant", "--define"), ("--set", "NAME=VALUE changes a setting")
+    ),
+    **dict.fromkeys(("--trace", "--error-trace", "--counterexample"), ("--runs", "draws every counterexample")),
+    **dict.fromkeys(("--invariant", "--inv", "--prop"), ("--property", "NAME decides this property only")),
+    **dict.fromkeys(("--workers", "--cores", "--parallel"), ("--threads", "N explores with so many threads")),
+    **dict.fromkeys(("--max-steps", "--max-depth", "--length", "--bound"), ("--depth", "N goes so many steps deep")),
+    **dict.fromkeys(("--timeout", "--max-time"), ("--time", "TIME stops after so long: 90, 5m")),
+    **dict.fromkeys(("--max-states", "--limit"), ("--states", "N stops at so many states")),
+    **dict.fromkeys(("--verbose", "--stats"), ("--details", "reports everything of each check")),
+    **dict.fromkeys(("--html", "--output-html"), ("--report", "FILE writes one page with pictures")),
+    **dict.fromkeys(("--log", "--logs", "--parser"), ("--adapter", "FILE says how lines become events")),
+}
+"""What an option of another tool is called here, and what it does."""

@@ -22,6 +22,7 @@ EPILOG = """
   hacheck diagram mine.ha --node A --format mermaid  to paste into a README
 """
 
+STATES = "End at this many states; without it: at 1M, and then random runs for what lies deeper."
 UNSEEN = "With the edges that the text allows and exploration did not see."
 
 
@@ -39,7 +40,7 @@ def diagram(
     ] = None,
     static: Annotated[bool, flag("--static", help="Use the text of the spec alone, without exploring it.")] = False,
     unseen: Annotated[bool, flag("--unseen", help=UNSEEN)] = False,
-    states: Annotated[str, option("--states", metavar="N", help="Explore at most this many states.")] = "1M",
+    states: Annotated[str | None, option("--states", metavar="N", help=STATES)] = None,
     time: Annotated[str, option("--time", metavar="TIME", help="Explore at most this long: 30, 2m.")] = "20",
     no_color: NoColorOption = False,
     debug: DebugOption = False,
@@ -60,7 +61,7 @@ def diagram(
             format=format,
             output=output,
             static=static,
-            states_max=parse_count("--states", states),
+            states_max=None if states is None else parse_count("--states", states),
             seconds_max=parse_seconds(time),
             no_color=no_color,
             unseen=unseen,

@@ -17,7 +17,8 @@ EPILOG = """
 
 [bold]Exit codes[/]
 
-  0 every invariant is proved   2 bad input   3 some are not inductive, or a limit was reached   4 a bug in hacheck
+  0 every invariant is proved   1 one is violated   2 bad input
+  3 some are not inductive, or a limit was reached   4 a bug in hacheck
 """
 
 Many = list[str] | None

@@ -23,6 +23,9 @@ from hacheck.model.ir import System
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import usable_cores
 
+STATES_MAX = 1_000_000
+"""How many states are explored where the user says nothing."""
+
 
 class DiagramRequest(Struct, frozen=True):
     """What the user asked of `diagram`."""
@@ -34,7 +37,7 @@ class DiagramRequest(Struct, frozen=True):
     format: str
     output: str | None
     static: bool
-    states_max: int
+    states_max: int | None
     seconds_max: float
     no_color: bool
     unseen: bool = False
@@ -94,7 +97,9 @@ def explored(system: System, fields: tuple[ModeField, ...], request: DiagramRequ
             display.update(Progress(states, transitions, 0, frontier, seconds, 0))
             return not interruption.requested
 
-        return explore(system, fields, request.states_max, request.seconds_max, report, usable_cores())
+        states_max = STATES_MAX if request.states_max is None else request.states_max
+        at_random = request.states_max is None
+        return explore(system, fields, states_max, request.seconds_max, report, usable_cores(), at_random=at_random)
 
 
 def written(format: str, views: Sequence[View]) -> str:

@@ -70,6 +70,7 @@ def document(request: DocumentRequest) -> ExitCode:
     selection = None
     if request.verify is not None:
         selection = select(specification, (), {}, (), wide=False, no_color=request.no_color)
+    refuse_foreign_picture(request)
     targets = [open_target(str(path)) for path in places(request) if not request.compare]
     with Interruption().watching() as interruption:
         made = made_of(request, specification, selection, interruption)
@@ -87,6 +88,24 @@ def document(request: DocumentRequest) -> ExitCode:
             target.save(content)
             print(f"wrote {target.path}", file=sys.stderr)
     return ExitCode.AS_EXPECTED
+
+
+def refuse_foreign_picture(request: DocumentRequest) -> None:
+    """Errors: `BadInput` where the picture would take the place of one that no page of `doc` shows."""
+    if request.out is None or request.compare:
+        return
+    picture = request.out.with_suffix(".svg")
+    if not picture.exists():
+        return
+    try:
+        own = f"]({picture.name})" in request.out.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        own = False
+    if not own:
+        hint = (
+            f"the picture of the page would be written there: remove it, or give --out another name than {request.out}"
+        )
+        raise BadInput(f"{picture} is there, and is not the picture of an earlier {request.out}", hint)
 
 
 def places(request: DocumentRequest) -> list[Path]:
