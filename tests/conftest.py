@@ -45,8 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds `--update-golden`, and which tiers run."""
     parser.addoption(
         "--update-golden",
+        "--update",
         action="store_true",
-        help="write what the commands print now as the expected outputs; then read the difference",
+        help="write what commands print and scenarios lead to now as what is expected; then read the difference",
     )
     parser.addoption("--quick", action="store_true", help="only the files in tests/quick.txt: see tests/tiers.py")
     parser.addoption("--measure-tiers", type=Path, metavar="FILE", help="write what tests take, and tests/quick.txt")

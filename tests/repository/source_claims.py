@@ -9,6 +9,7 @@ from functools import cache
 from hacheck import shipped
 from hacheck.cli.document.rules import rules_of
 from hacheck.model.language import declarations as d
+from tests.impl.scenarios import read
 from tests.repository.source_tables import ROOT
 from tests.seeds.driving import specification
 
@@ -43,11 +44,19 @@ def is_there(kind: str, claim: str) -> bool:
 
 
 def _is_in_module(claim: str, tests: bool) -> bool:
-    """Whether `PATH::NAME`, or a whole module, is there. For tests a name is needed."""
+    """Whether `PATH::NAME`, or a whole module, is there. For tests a name is needed: of a function or of a scenario."""
     path, _, name = claim.partition("::")
+    if tests and path.startswith("tests/testdata/") and (ROOT / path).is_file():
+        return name in scenarios_in(path)
     if not path.endswith(".py") or not (ROOT / path).is_file():
         return False
     return name in names_in(path) if name else not tests
+
+
+@cache
+def scenarios_in(path: str) -> frozenset[str]:
+    """What the scenarios of a file claim."""
+    return frozenset(one.title for one in read((ROOT / path).read_text(encoding="utf-8")))
 
 
 @cache
@@ -77,6 +86,8 @@ BY_CHANCE = {"nightly", "skip", "skipif", "xfail"}
 def runs_always(claim: str) -> bool:
     """Whether a test, `PATH::NAME`, is part of every run of all tests, on every machine."""
     path, _, name = claim.partition("::")
+    if path.endswith(".txt"):
+        return name in scenarios_in(path)
     for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return not any(BY_CHANCE & set(_words(mark)) for mark in node.decorator_list)
