@@ -45,6 +45,7 @@ COMMANDS = (
     Command("list", LOOK, "list_specs"),
     Command("traces", LOOK),
     Command("init", WRITE),
+    Command("adapter", WRITE),
     Command("doc", WRITE),
     Command("fmt", WRITE),
     Command("explain", WRITE),

@@ -68,7 +68,8 @@ class ConformRequest(Struct, frozen=True):
 
 class ConformResult(Struct, frozen=True):
     """What was found, for the terminal and as JSON. `compared`: what the traces were compared with; `checker`: by what;
-    `not_compared`: the records of each event that the spec does not know."""
+    `not_compared`: the records of each event that the spec does not know; `unread`: files in the folder of logs that no
+    adapter reads."""
 
     request: ConformRequest
     compared: Compared
@@ -76,6 +77,7 @@ class ConformResult(Struct, frozen=True):
     outcome: Outcome
     findings: Findings
     not_compared: Mapping[str, int]
+    unread: tuple[str, ...] = ()
 
     @property
     def descriptions(self) -> Mapping[str, str]:
@@ -139,7 +141,7 @@ def show_result(found: ConformResult) -> None:
     for verdict in found.outcome.shown:
         system = found.system_of(verdict) if found.request.runs else None
         show_verdict(console, verdict, system, found.descriptions)
-    show_summary(console, found.outcome, found.not_compared)
+    show_summary(console, found.outcome, found.not_compared, found.unread)
     if found.findings.total:
         show_findings(console, found.findings)
 
@@ -197,7 +199,15 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
                 findings.add(finding)
     rules = data_rules_of(dataset)
     not_compared = unknown_events(outcome, compared, checker, frozenset() if rules is None else rules.own_events)
-    return ConformResult(structs.replace(request, skew_ms=skew_ms), compared, checker, outcome, findings, not_compared)
+    return ConformResult(
+        structs.replace(request, skew_ms=skew_ms),
+        compared,
+        checker,
+        outcome,
+        findings,
+        not_compared,
+        getattr(dataset, "unread", ()),
+    )
 
 
 def collects(request: ConformRequest) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.padding import Padding
@@ -143,9 +143,9 @@ def by_trace(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} in {plural(number, 'trace')}" for name, number in sorted(counts.items()))
 
 
-def show_summary(console: Console, outcome: Outcome, unknown: Mapping[str, int]) -> None:
+def show_summary(console: Console, outcome: Outcome, unknown: Mapping[str, int], unread: Sequence[str] = ()) -> None:
     """Prints the number of traces by verdict, the properties that were violated, the settings that records gave, and
-    the events that were not compared: `unknown`."""
+    the events that were not compared: `unknown`. `unread`: files that no adapter reads."""
     console.print(Rule(style="quiet", characters=symbols(console).rule))
     counts = outcome.counts
     line = Text(f"{plural(outcome.traces, 'trace')}, {plural(outcome.records, 'record')}: ")
@@ -172,6 +172,10 @@ def show_summary(console: Console, outcome: Outcome, unknown: Mapping[str, int])
         console.print(Text(f"not compared, because the spec has no such event: {total} ({some}{rest})", style="quiet"))
         if sum(unknown.values()) >= outcome.records:
             console.print(Text("nothing was compared: do these logs belong to this spec?", style="warn"))
+    if unread:
+        some = ", ".join(unread[:EVENTS_SHOWN])
+        rest = f" and {len(unread) - EVENTS_SHOWN} more" if len(unread) > EVENTS_SHOWN else ""
+        console.print(Text(f"not read, because no adapter knows them: {some}{rest}", style="quiet"))
     if outcome.unknown_lines:
         lines = plural(outcome.unknown_lines, "line")
         console.print(Text(f"of no known kind: {lines} of the logs; hacheck traces validate lists them", style="quiet"))

@@ -26,7 +26,8 @@ SHIPPED = resources.files("hacheck.traces.adapters") / "shipped"
 
 TYPES = {kind.value: kind for kind in FieldType}
 CLOCK_BACK_MS_MAX = 1_000_000_000
-PATHS = ("time", "time_else", "node", "event", "fields", "trace_id", "seq", "message", "causes")
+TABLES = ("files", "line", "nodes", "event", "nothing", "data")
+PATHS = ("time", "time_else", "text", "node", "event", "fields", "trace_id", "seq", "message", "causes")
 
 
 def shipped_names() -> list[str]:
@@ -75,22 +76,26 @@ class _Loading:
         self._place = place
 
     def adapter(self, content: Mapping[str, Any]) -> Adapter:
-        known = ("name", "about", "source", "format", "order", "beside", "files", "line", "event", "nothing", "data")
-        self._keys(content, known, "", 0)
+        self._keys(content, ("name", "about", "source", "format", "order", "beside", *TABLES), "", 0)
         form = self._text(content, "format", "", 0, "text")
-        if form not in ("text", "json"):
-            self._wrong(f"format {form!r}", "write text or json", "", 0, "format")
+        if form not in ("text", "json", "otlp"):
+            self._wrong(f"format {form!r}", "write text, json or otlp", "", 0, "format")
         order = self._text(content, "order", "", 0, Order.PER_NODE.value)
         if order not in {item.value for item in Order}:
             self._wrong(f"order {order!r}", "write total or per_node", "", 0, "order")
         line = self._table(content, "line")
+        otlp, form = form == "otlp", "text" if form == "text" else "json"
+        if otlp:
+            shared = {"time": "time", "times": "epoch_ns", "node": "resource.host.name", "text": "body"}
+            line = {**shared, **line}
         files = self._table(content, "files")
         self._keys(files, ("name", "path", "node"), "files", 0)
         if not {"name", "path"} & set(files):
             self._wrong("[files] has neither name nor path", "say how logs are called: name = '…'", "files", 0, "name")
-        events = tuple(self._event(item, at, form) for at, item in enumerate(self._tables(content, "event")))
+        paths = self._paths(line, otlp=otlp) if form == "json" else None
+        of_text = "text" if form == "text" or (paths is not None and paths.text) else "json"
+        events = tuple(self._event(item, at, of_text) for at, item in enumerate(self._tables(content, "event")))
         nothing = tuple(self._nothing(item, at) for at, item in enumerate(self._tables(content, "nothing")))
-        paths = self._paths(line) if form == "json" else None
         if not events and not (paths and paths.any_event):
             self._wrong("an adapter without an event", "write an [[event]]", "", 0, "name")
         adapter = Adapter(
@@ -106,9 +111,19 @@ class _Loading:
             nothing=nothing,
             node=self._text(files, "node", "files", 0) if "node" in files else None,
             beside=self._beside(content),
+            nodes=self._nodes(content),
         )
         self._types_agree(adapter)
         return replace(adapter, data=self._data(content, adapter))
+
+    def _nodes(self, content: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        """What logs call nodes, and what they are called in records."""
+        found = self._table(content, "nodes") if "nodes" in content else {}
+        for name, node in found.items():
+            if not isinstance(node, str) or not node:
+                hint = 'write the name that it has in records: lb1 = "LB-1"'
+                self._wrong(f"node {name} is {node!r}", hint, "nodes", 0, name)
+        return tuple(found.items())
 
     def _data(self, content: Mapping[str, Any], adapter: Adapter) -> DataRules | None:
         """What the table `data` says, if there is one; its events and fields must be there."""
@@ -172,14 +187,14 @@ class _Loading:
             self._wrong(f"head has no group {complete!r}", hint, "line", 0, "complete")
         return LineRule(head, continuation, tuple(times), zone, back * 1_000_000, any_order, complete)
 
-    def _paths(self, line: Mapping[str, Any]) -> JsonPaths:
+    def _paths(self, line: Mapping[str, Any], *, otlp: bool) -> JsonPaths:
         found = {name: tuple(path.split(".")) for name in PATHS if (path := self._text(line, name, "line", 0, ""))}
         anything = line.get("any_event", False)
         if not isinstance(anything, bool):
             self._wrong(f"any_event {anything!r}", "write true or false", "line", 0, "any_event")
         if anything and "event" not in found:
             self._wrong("any_event without a path of `event`", "say where events are named", "line", 0, "any_event")
-        return JsonPaths(**found, any_event=anything)
+        return JsonPaths(**found, any_event=anything, otlp=otlp)
 
     def _event(self, item: Mapping[str, Any], at: int, form: str) -> EventRule:
         self._keys(item, ("name", "about", "has", "pattern", "where", "whole", "fields"), "event", at)

@@ -9,26 +9,48 @@ from zoneinfo import ZoneInfo
 TIMELINE = "timeline_s"
 """Seconds since the beginning of the time line that stands beside the logs; no time where there is none."""
 
-FORMS = ("iso", "epoch_s", "epoch_ms", "epoch_us", "epoch_ns", TIMELINE)
-"""Forms that have a name: ISO 8601 (with a blank or T, with or without a zone), counts since 1970, seconds of the time
-line."""
+SYSLOG = "syslog"
+"""Month by name, day and time, as in `Nov 22 03:14:07`, without a year."""
 
+FORMS = ("iso", "epoch_s", "epoch_ms", "epoch_us", "epoch_ns", SYSLOG, TIMELINE)
+"""Forms that have a name: ISO 8601 (with a blank or T, with or without a zone), counts since 1970, that of syslog,
+seconds of the time line."""
+
+_DAY = 86_400_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"epoch_s": 1_000_000_000, "epoch_ms": 1_000_000, "epoch_us": 1_000, "epoch_ns": 1}
 _LONG_FRACTION = re.compile(r"([.,]\d{6})(\d{1,3})")
 
 
 def is_form(text: str) -> bool:
-    """Whether a text is the name of a form, or a form in the letters of `strptime` with a year in it."""
-    return text in FORMS or ("%" in text and any(letter in text for letter in ("%y", "%Y", "%x", "%c", "%D")))
+    """Whether a text is the name of a form, or a form in the letters of `strptime` with a day in it. Without a year it
+    is that in which the newest file of the trace was last written, or the one before."""
+    return text in FORMS or any(letter in text for letter in ("%d", "%e", "%j", "%x", "%c", "%D", "%F"))
+
+
+def plain_form(text: str) -> str:
+    """A form in letters that `strptime` knows."""
+    text = "%b %d %H:%M:%S" if text == SYSLOG else text
+    for letter, meaning in (("%e", "%d"), ("%T", "%H:%M:%S"), ("%F", "%Y-%m-%d"), ("%D", "%m/%d/%y"), ("%h", "%b")):
+        text = text.replace(letter, meaning)
+    return text
+
+
+def has_year(form: str) -> bool:
+    """Whether stamps of a form show their year."""
+    return (form in FORMS and form != SYSLOG) or any(letter in form for letter in ("%y", "%Y", "%x", "%c"))
 
 
 class Clock:
     """Reads the time stamps of one node. Where a zone goes back to winter time, an hour comes twice; the second one is
-    meant where the first would be before the line above."""
+    meant where the first would be before the line above. `timeline_start`, `written`: when the time line beside the
+    logs begins, and when the newest file of the trace was written, in nanoseconds since 1970."""
 
-    def __init__(self, forms: tuple[str, ...], zone: str, timeline_start: int | None = None) -> None:
-        self._forms = forms
+    def __init__(
+        self, forms: tuple[str, ...], zone: str, timeline_start: int | None = None, written: int | None = None
+    ) -> None:
+        self._forms = tuple(form if form in FORMS and form != SYSLOG else plain_form(form) for form in forms)
+        self._written = written
         self._zone = ZoneInfo(zone)
         self._timeline_start = timeline_start
         self._text = ""
@@ -59,11 +81,28 @@ class Clock:
                     extra = int(match[2].ljust(3, "0"))
                     text = text[: match.end(1)] + text[match.end() :]
                 moment = datetime.fromisoformat(text)
-            else:
+            elif has_year(form):
                 moment = datetime.strptime(text, form)
+            else:
+                return self._without_year(text, form)
             return self._since(moment) + extra
         except (ValueError, OverflowError):
             return None
+
+    def _without_year(self, text: str, form: str) -> int | None:
+        """The time of a stamp without its year: the latest such time that is not after the file was written."""
+        if self._written is None:
+            return None
+        latest = self._written + _DAY
+        year = datetime.fromtimestamp(latest // 10**9, UTC).year
+        for candidate in range(year, year - 9, -1):  # as far back as to a leap year
+            try:
+                found = self._since(datetime.strptime(f"{candidate} {text}", f"%Y {form}"))
+            except ValueError:
+                continue
+            if found <= latest:
+                return found
+        return None
 
     def _since(self, moment: datetime) -> int:
         if moment.tzinfo is not None:

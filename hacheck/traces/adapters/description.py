@@ -67,7 +67,8 @@ class LineRule(Struct, frozen=True):
 
 class JsonPaths(Struct, frozen=True):
     """Where the parts of a record are in an object of JSON lines; `()` where they are not. `time_else`: where the time
-    is if there is none at `time`."""
+    is if there is none at `time`; `text`: where a text is that says what happened, to which events apply as to a line;
+    `otlp`: each line is an export of OpenTelemetry logs, with many records."""
 
     time: tuple[str, ...] = ()
     time_else: tuple[str, ...] = ()
@@ -79,13 +80,16 @@ class JsonPaths(Struct, frozen=True):
     message: tuple[str, ...] = ()
     causes: tuple[str, ...] = ()
     any_event: bool = False
+    text: tuple[str, ...] = ()
+    otlp: bool = False
 
 
 class Adapter(Struct, frozen=True):
     """A whole adapter. `files`: the names of logs, with groups `node` and `trace` where names show these. `paths`: the
     same for paths below the folder that is read, for logs that all have one name; it is tried first. `node`: whose
     all records are, where files do not differ in that. `beside`: adapters for files that may stand beside the logs and
-    say more of the same traces. `data`: what the events say of the data that nodes hold."""
+    say more of the same traces. `data`: what the events say of the data that nodes hold. `nodes`: what logs call
+    nodes, and what they are called in records."""
 
     name: str
     about: str
@@ -100,6 +104,7 @@ class Adapter(Struct, frozen=True):
     node: str | None = None
     beside: tuple[Adapter, ...] = ()
     data: DataRules | None = None
+    nodes: tuple[tuple[str, str], ...] = ()
 
     @property
     def every(self) -> tuple[Adapter, ...]:

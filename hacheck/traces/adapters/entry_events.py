@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
-from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule, NothingRule
+from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule, JsonPaths, NothingRule
 from hacheck.traces.adapters.entries import Entry
 from hacheck.traces.json_records import problem_of_value
 from hacheck.traces.records import FieldType
@@ -124,6 +124,26 @@ def at(found: object, path: tuple[str, ...]) -> Any:
     for key in path:
         found = found.get(key) if isinstance(found, dict) else None
     return found
+
+
+def entry_of_object(number: int, found: Mapping[str, Any], paths: JsonPaths) -> Entry:
+    """An object of JSON lines in which a text says what happened, as an entry of a text log. Its parts are the values
+    at the top, and those below as `a.b`. The journal of systemd writes texts that are no UTF-8 as lists of bytes."""
+    text = at(found, paths.text)
+    if isinstance(text, list) and all(isinstance(byte, int) and 0 <= byte < 256 for byte in text):
+        text = bytes(text).decode("utf-8", errors="backslashreplace")
+    message, *more = str(text or "").split("\n")
+    node = at(found, paths.node)
+    parts = dict(_flat("", found)) | ({"node": str(node)} if isinstance(node, str | int) else {})
+    return Entry(number, parts, message, tuple(more))
+
+
+def _flat(prefix: str, found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in found.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{key}.", value)
+        elif isinstance(value, str | int):
+            yield f"{prefix}{key}", str(value)
 
 
 def stamp_text(stamp: object) -> str:

@@ -35,7 +35,7 @@ def extent_of(log: LogFile, zone: str | None) -> Extent | None:
     if rule.head is None or log.file.path.suffix in PACKED:
         return None
     begin, end = _sampled(log.file.path)
-    clock = Clock(rule.times, zone or rule.zone)
+    clock = Clock(rule.times, zone or rule.zone, written=log.file.path.stat().st_mtime_ns)
     times = _times(begin, rule.head, clock) + _times(end, rule.head, clock)
     if not times:
         return None

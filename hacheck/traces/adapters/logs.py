@@ -34,10 +34,13 @@ class LogFile(Struct, frozen=True):
 
 class LogDataset:
     """The traces that an adapter makes of logs. `tally`: where the lines went, when all are read; `zone`: that of
-    clocks, where it is not the adapter's."""
+    clocks, where it is not the adapter's; `unread`: files in the folder that are none of its logs."""
 
-    def __init__(self, logs: tuple[LogFile, ...], adapter: Adapter, zone: str | None = None) -> None:
+    def __init__(
+        self, logs: tuple[LogFile, ...], adapter: Adapter, zone: str | None = None, unread: tuple[str, ...] = ()
+    ) -> None:
         self.logs = logs
+        self.unread = unread
         self.adapter = adapter
         self.files = tuple(log.file for log in logs)
         self.clock_back_ns = max(one.line.clock_back_ns for one in adapter.every)
@@ -88,11 +91,12 @@ class LogDataset:
                 groups.setdefault(key, []).append(source)
         found = []
         start = self._timeline_start(trace_id)
+        written = max(log.file.path.stat().st_mtime_ns for log in self.logs if log.trace_id == trace_id)
         for sources in groups.values():
             log = self.logs[sources[0]]
             types = dict(self.schema.fields)
             zone = self.zone or log.adapter.line.zone
-            stream = Stream(log.adapter, types, zone, log.node, trace_id, self.tally, findings, start)
+            stream = Stream(log.adapter, types, zone, log.node, trace_id, self.tally, findings, start, written)
             files = [(source, self.files[source]) for source in sources]
             found.append(stream.records(files))
         return found
@@ -121,26 +125,29 @@ def open_logs(place: Path, adapter: Adapter, zone: str | None = None) -> LogData
     Errors: `TracesError` where there is no log.
     """
     try:
-        logs = _logs(place, adapter)
+        logs, unread = _logs(place, adapter)
     except OSError as error:
         raise TracesError(f"{place}: cannot be read: {error.strerror}") from None
-    return LogDataset(logs, adapter, zone)
+    return LogDataset(logs, adapter, zone, unread)
 
 
-def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
+def _logs(place: Path, adapter: Adapter) -> tuple[tuple[LogFile, ...], tuple[str, ...]]:
+    """The logs at a place, and the files there that none of the adapters reads."""
     if not place.exists():
         raise TracesError(f"{place}: no such file or folder")
     if not place.is_dir():
         if not os.access(place, os.R_OK):
             raise TracesError(f"{place}: no permission to read it")
         name = shown(Path(place.name))
-        return (_log(place, name, name.partition(".")[0], adapter),)
-    found = []
+        return (_log(place, name, name.partition(".")[0], adapter),), ()
+    found, unread = [], []
     top = _folder_name(place)
     for path in walked(place):
         below = shown(path.relative_to(place)).replace(os.sep, "/")
         own = next((one for one in (*adapter.beside, adapter) if matched(below, one) is not None), None)
-        if own is not None:
+        if own is None:
+            unread.append(below)
+        else:
             found.append(_log(path, below, below.rpartition("/")[0] or top, own))
     # What stands beside no log belongs to no story of this system.
     traces = {log.trace_id for log in found if log.adapter is adapter}
@@ -148,7 +155,7 @@ def _logs(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
     if not found:
         names = " or ".join(item.pattern for item in (adapter.files, adapter.paths) if item is not None)
         raise TracesError(f"{place}: no logs in this folder", f"{adapter.name} reads files whose names match {names}")
-    return tuple(found)
+    return tuple(found), tuple(unread)
 
 
 def matched(below: str, adapter: Adapter) -> dict[str, str | None] | None:

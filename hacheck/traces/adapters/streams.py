@@ -17,11 +17,13 @@ from hacheck.traces.adapters.entry_events import (
     FoundEvent,
     Nothing,
     at,
+    entry_of_object,
     event_of_object,
     found_event,
     stamp_text,
 )
 from hacheck.traces.adapters.line_counts import Tally
+from hacheck.traces.adapters.open_telemetry import unwrapped
 from hacheck.traces.dataset import TraceFile
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
 from hacheck.traces.json_records import Problem, parsed, problem_of_value, storable, type_of
@@ -53,6 +55,7 @@ class Stream:
         tally: Tally,
         findings: Findings,
         timeline_start: int | None = None,
+        written: int | None = None,
     ) -> None:
         self._adapter = adapter
         self._fields = fields
@@ -63,6 +66,7 @@ class Stream:
         self._clocks: dict[str, Clock] = {}
         self._zone = zone
         self._timeline_start = timeline_start
+        self._written = written
         self._when = 0
         self._named_nodes: dict[str, str] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -70,7 +74,8 @@ class Stream:
         self._name = ""
         self._open_line: int | None = None
         self._known = adapter.complete_words
-        self._probe = Clock(adapter.line.times, zone)
+        self._called = dict(adapter.nodes)
+        self._probe = Clock(adapter.line.times, zone, timeline_start, written)
 
     def records(self, files: list[tuple[int, TraceFile]]) -> Iterator[Record]:
         """The records of some files, which are read in the order of their first times."""
@@ -88,7 +93,7 @@ class Stream:
 
     def _first_time(self, file: TraceFile) -> int:
         known = (self._adapter, self._fields, self._zone, self._node, self._trace_id)
-        quiet = Stream(*known, Tally(), Findings(), self._timeline_start)
+        quiet = Stream(*known, Tally(), Findings(), self._timeline_start, self._written)
         first = next(quiet.records([(0, file)]), None)
         return 0 if first is None else first.when
 
@@ -191,7 +196,9 @@ class Stream:
     def _read_time(self, stream: str, text: str) -> int | None:
         clock = self._clocks.get(stream)
         if clock is None:
-            clock = self._clocks[stream] = Clock(self._adapter.line.times, self._zone, self._timeline_start)
+            clock = self._clocks[stream] = Clock(
+                self._adapter.line.times, self._zone, self._timeline_start, self._written
+            )
         return clock.read(text)
 
     def _columns(
@@ -199,6 +206,7 @@ class Stream:
     ) -> dict[str, Any] | None:
         """The columns of an event, once it is clear whose it is."""
         node = self._whose(meaning.node, stream)
+        node = node if node is None else self._called.get(node, node)
         if node is None:
             message = "the line does not say which node wrote it"
             if meaning.node:
@@ -225,6 +233,8 @@ class Stream:
 
     def _of_objects(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, dict[str, Any]]]:
         """The records of JSON lines."""
+        paths = self._adapter.json
+        assert paths is not None, "the adapter is for JSON"
         for number, line in lines:
             if not line.strip():
                 self._tally.blank += 1
@@ -233,18 +243,24 @@ class Stream:
             if isinstance(content, Problem):
                 self._finding(number, content.kind, content.message, text_of(line))
                 continue
-            columns = self._object(number, content, text_of(line))
-            if columns is not None:
-                yield number, columns
+            objects = list(unwrapped(content)) if paths.otlp else [content]
+            self._tally.lines += len(objects) - 1  # each counts as a line
+            for one in objects:
+                columns = self._object(number, one, text_of(line))
+                if columns is not None:
+                    yield number, columns
 
     def _object(self, number: int, content: dict[str, Any], text: str) -> dict[str, Any] | None:
         """The columns of an object that is an event; whatever else it is, is counted."""
         paths = self._adapter.json
         assert paths is not None, "the adapter is for JSON"
-        meaning = event_of_object(content, self._adapter, lambda stamp: self._read_time("", stamp))
+        if paths.text:
+            meaning = found_event(entry_of_object(number, content, paths), self._adapter)
+        else:
+            meaning = event_of_object(content, self._adapter, lambda stamp: self._read_time("", stamp))
         if isinstance(meaning, Nothing):
             if meaning.name is None:
-                self._tally.unknown_line(str(at(content, paths.event) or text))
+                self._tally.unknown_line(str(at(content, paths.event) or at(content, paths.text) or text))
             else:
                 self._tally.nothing[meaning.name] += 1
             return None

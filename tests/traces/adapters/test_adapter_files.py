@@ -80,7 +80,7 @@ def test_adapter_in_a_file_reads_a_log(tmp_path: Path) -> None:
         ("pattern = 'tick'\n", "", 22, "has no text pattern", "pattern ="),
         ("[[nothing]]", "[[noting]]", 22, "unknown key 'noting'", "did you mean nothing?"),
         ("[line]\n", "", 1, "no table [line]", "[line]"),
-        ('name = "mine"', 'name = "mine"\nformat = "xml"', 2, "format 'xml'", "text or json"),
+        ('name = "mine"', 'name = "mine"\nformat = "xml"', 2, "format 'xml'", "text, json or otlp"),
         ('name = "mine"', 'name = "mine"\norder = "best"', 2, "order 'best'", "per_node"),
     ],
 )
