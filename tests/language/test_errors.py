@@ -72,7 +72,7 @@ action four(s: Server) when s.n = 1 do s.n := 2
         ("message m() from Server to Server\naction go(s: Server) do call m() at other(s)", "m", "is a message"),
         ("operation m() from Server to Server\naction go(s: Server) do send m() to other(s)\n"
          "serve m() at s from t do s.n := 1", "m", "is an operation"),
-        ("node S { o: 0..3? = none }\naction go(s: S) when s.o == 1 and s.o + 1 == 2 do s.o := 1", "s.o", "sets are"),
+        ("node S { o: 0..3? = none }\naction go(s: S) when s.o == 1 and s.o + 1 == 2 do s.o := 1", "s.o", "`value(…)`"),
         ("invariant i: no s: Server where s == Server(1)", "Server(1)", "ranked"),
         ("node S { a: 0..3 = 0 }\naction go(s: S) do other(s).a := 1", ".", None),
         ('invariant i "never closed: true', '"', 'add `"`'),
@@ -151,7 +151,7 @@ def test_bracket_that_is_open_at_the_end_is_one_error_at_the_bracket(body: str) 
          "`acquire LOCK then"),
         ("action go(s: Server) do if s.n == 0 then s.n := 1 elif s.n == 1 then s.n := 2", "elif", "write `else if`"),
         ("action go(s: Server) do\n  s.n == 1", "==", "an assignment is written `:=`"),
-        ("action go(s: Server) do\n  other(s).n := 1", ".", "a name: `for n in others(s) do n.FIELD := …`"),
+        ("action go(s: Server) do\n  other(s).n := 1", ".", "write `for n in others(s) do n.FIELD := …`"),
         ("node Disk { n: 0..2 durable = 0 }", "=", "stand before the field's name"),
         ("node Disk { n: 0..2 durable (if true) = 0 }", "=", "stand before the field's name"),
         ("switch x = false", "false", "write `off`"),

@@ -139,6 +139,18 @@ class Functions:
     def _of_rest(self, arguments: list[t.Expression], scope: Scope) -> Closure:
         return _of_sequence(self._given(arguments, scope)[0], lambda some: some[1:])
 
+    def _of_take(self, arguments: list[t.Expression], scope: Scope) -> Closure:
+        sequence, number = self._given(arguments, scope)
+        return lambda m: sequence(m)[: max(number(m), 0)]
+
+    def _of_drop(self, arguments: list[t.Expression], scope: Scope) -> Closure:
+        sequence, number = self._given(arguments, scope)
+        return lambda m: sequence(m)[max(number(m), 0) :]
+
+    def _of_join(self, arguments: list[t.Expression], scope: Scope) -> Closure:
+        first, second = self._given(arguments, scope)
+        return lambda m: (*first(m), *second(m))
+
     def _of_value(self, arguments: list[t.Expression], scope: Scope) -> Closure:
         (option,) = self._given(arguments, scope)
 

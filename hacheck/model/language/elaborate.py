@@ -37,6 +37,7 @@ from hacheck.model.language.promises import promises
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.language.rule_table import RULES
 from hacheck.model.language.statements import body as statement_body
+from hacheck.model.language.type_order import ordered
 
 Kind = TypeVar("Kind")
 
@@ -162,12 +163,16 @@ class Elaboration:
         context = self.context
         self.each(d.NodeDeclaration, self._node_kind)
         self.each(d.IdentityDeclaration, self._identity)
-        for one in self.declarations:
+        kinds = d.TypeDeclaration | d.RecordDeclaration
+        made, wrong = ordered([one for one in self.declarations if isinstance(one, kinds)])
+        for failure in wrong:
+            context.collect(failure)
+        for one in made:
             try:
                 if isinstance(one, d.TypeDeclaration):
                     context.declare(one.name.text, one.name.span)
                     context.types[one.name.text] = resolve(context, one.type, one.name.text)
-                elif isinstance(one, d.RecordDeclaration):
+                else:
                     self._record(one)
             except SpecError as failure:
                 context.collect(failure)

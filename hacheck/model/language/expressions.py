@@ -7,6 +7,7 @@ from typing import Any, assert_never, cast
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import syntax_tree as t
+from hacheck.model.language.collection_syntax import OF_BAGS, OF_MAPS, OF_SEQUENCES, OF_SETS
 from hacheck.model.language.context import Bound, Scope, describe, type_name
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.foreign_syntax import NAMES
@@ -51,6 +52,10 @@ def coerce(expression: ir.Expression, wanted: ty.Type, span: Span) -> ir.Express
     hint = None
     if isinstance(found, ty.Option) and accepts(wanted, found.element):
         hint = "it may be `none`: test for that and use `value(…)`"
+    elif isinstance(wanted, ty.Map) and accepts(wanted.value, found):
+        hint = f"one value for every key: `each k: {type_name(wanted.key)} -> …`"
+    elif isinstance(wanted, ty.Set) and isinstance(found, ty.Set) and accepts(wanted.element, found.element):
+        hint = f"of its elements, those that fit: `{{ e for e: {type_name(wanted.element)} where e in (…) }}`"
     raise error("HA104", f"this is {type_name(found)}, where {describe(wanted)} is needed", span, hint)
 
 
@@ -229,8 +234,47 @@ def equals(written: t.Infix, scope: Scope) -> tuple[ir.Expression, ir.Expression
             leading = coerce(leading, other, first.span)
         elif not accepts(kind, other):
             message = f"{type_name(kind)} and {type_name(other)} are never equal"
-            raise error("HA104", message, written.span)
+            raise error("HA104", message, written.span, _hidden(written, scope))
     return (following, leading) if swapped else (leading, following)
+
+
+def _of_arithmetic(kind: ty.Type) -> str:
+    """What to write where something that is no number is added."""
+    match kind:
+        case ty.Option():
+            return "it may be `none`: test for that and use `value(…)`"
+        case ty.Sequence():
+            return (
+                "a sequence grows by `x with e`; of two, `join(x, y)` makes one, and `take`, `drop` and `rest` part one"
+            )
+        case ty.Set() | ty.Bag():
+            return "sets are joined with `union`, `minus`, `with` and `without`"
+        case _:
+            return "numbers are whole; nothing else is added"
+
+
+def operations_of(kind: ty.Type) -> str | None:
+    """What there is to do with a collection."""
+    match kind:
+        case ty.Sequence():
+            return OF_SEQUENCES
+        case ty.Set():
+            return OF_SETS
+        case ty.Bag():
+            return OF_BAGS
+        case ty.Map():
+            return OF_MAPS
+        case _:
+            return None
+
+
+def _hidden(written: t.Infix, scope: Scope) -> str | None:
+    """That a name stands for something of its own here, and hides a word of a type that was probably meant."""
+    for side in (written.left, written.right):
+        if isinstance(side, t.Name) and scope.find(side.text) is not None and scope.context.members.get(side.text):
+            (kind, *_) = scope.context.members[side.text]
+            return f"`{side.text}` is a name of its own here and hides the word of {kind.name}: give it another name"
+    return None
 
 
 def _leans(written: t.Expression, scope: Scope) -> bool:
@@ -257,7 +301,8 @@ def _ordering(written: t.Infix, scope: Scope) -> ir.Expression:
         case ty.Record():
             raise error("HA104", f"{kind.name} has no order", written.span, f"declare `ordered record {kind.name}`")
         case _:
-            raise error("HA104", f"{describe(kind)} has no order", written.span)
+            optional = "test it for `none`, and compare `value(…)`" if isinstance(kind, ty.Option) else None
+            raise error("HA104", f"{describe(kind)} has no order", written.span, optional)
     sides = (right, left) if swapped else (left, right)
     return ir.Binary(cast(Any, operator), *sides)
 
@@ -267,7 +312,7 @@ def _arithmetic(written: t.Infix, scope: Scope) -> ir.Expression:
     for side in (written.left, written.right):
         made = elaborate(side, scope)
         if not isinstance(type_of(made), ty.Range):
-            hint = "sets are joined with `union`, `minus`, `with` and `without`"
+            hint = _of_arithmetic(type_of(made))
             found = type_name(type_of(made))
             raise error("HA104", f"`{written.operator}` needs numbers, this is {found}", side.span, hint)
         sides.append(made)
@@ -351,7 +396,7 @@ def _attribute(written: t.Attribute, scope: Scope) -> ir.Expression:
         return ir.Member(base, written.field.text)
     if isinstance(kind, ty.Node):
         return node_field(base, kind, written.field, scope)
-    hint = "use `value(…)` once it cannot be none" if isinstance(kind, ty.Option) else None
+    hint = "use `value(…)` once it cannot be none" if isinstance(kind, ty.Option) else operations_of(kind)
     raise error("HA104", f"{type_name(kind)} has no fields", written.span, hint)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
+from hacheck.model.language.collection_syntax import in_collections
 from hacheck.model.language.lexer import NAME, NUMBER, TEXT
 from hacheck.model.language.parser import Unreadable
 
@@ -87,6 +88,8 @@ SIZE = "how many elements it has is `size(…)`"
 CALLS = {"some": OPTION, "Some": OPTION, "len": SIZE, "length": SIZE}
 """The same for words that read like a function."""
 
+ONCE = "`~>` stands once, in no brackets and under no `every`: `leads_to NAME: … ~> …`"
+
 ARROWS = ("->", "=>", "==>", "-->", "→")
 """How others write that one thing leads to another."""
 
@@ -133,6 +136,8 @@ def _sign(failure: Unreadable, declared_at: int, text: str) -> tuple[int, int, s
     for begin in range(first, start + 1):
         for end in range(last, start, -1):
             signs = text[begin:end]
+            if text[begin : begin + 2] == "~>":
+                return begin, begin + 2, ONCE
             if signs in ARROWS and _leads(failure, declared_at, text):
                 return begin, end, "write `~>`"
             if signs in SIGNS:
@@ -150,6 +155,9 @@ def said_otherwise(failure: Unreadable, words: Set[str], text: str) -> str | Non
     """What to write instead of a token that has a meaning, but not here. `words`: those that could stand here."""
     start, found = failure.start, failure.text
     last = text[failure.before[1] : start].strip()
+    collected = in_collections(failure, text)
+    if collected is not None:
+        return collected
     if (found in (":=", "==") and "=" in words) or (found == "=" and text[start - 1] in ":="):
         return "a value is given by `=`"
     if found == ":" and text[start : start + 2] == ":=":

@@ -10,11 +10,17 @@ from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
+from hacheck.model.language.collection_syntax import OF_SEQUENCES
 from hacheck.model.language.context import Bound, Scope, describe, type_name
 from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.expressions import coerce, elaborate
 from hacheck.model.language.foreign_syntax import CALLS
 from hacheck.model.typing import type_of
+
+OTHERS = frozenset(
+    {"prefix", "suffix", "slice", "sub", "subseq", "tail", "head", "concat", "reverse", "SubSeq", "Tail"}
+)
+"""Functions of sequences that other languages have."""
 
 
 def apply(written: t.Apply, scope: Scope, expected: ty.Type | None) -> ir.Expression:
@@ -31,7 +37,7 @@ def apply(written: t.Apply, scope: Scope, expected: ty.Type | None) -> ir.Expres
     if word in context.rules.functions:
         return context.rules.functions[word](written, scope)
     known = [*context.definitions, *context.types, *context.rules.functions]
-    hint = CALLS.get(word) or near(word, known)
+    hint = CALLS.get(word) or near(word, known) or (OF_SEQUENCES if word in OTHERS else None)
     raise error("HA103", f"there is no function, record or definition `{word}`", written.name.span, hint)
 
 

@@ -14,7 +14,7 @@ from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.arguments import taken
 from hacheck.model.language.constant_folding import enclosed
 from hacheck.model.language.context import Bound, Context, Scope, distinct
-from hacheck.model.language.diagnostics import error, near
+from hacheck.model.language.diagnostics import Span, error, near
 from hacheck.model.language.expressions import elaborate
 from hacheck.model.language.function_calls import fill, is_connected, is_up, seeing_all
 from hacheck.model.language.resolve_types import CAPACITY_MAX, number, resolve
@@ -103,7 +103,12 @@ def send(written: t.Send, scope: Scope) -> tuple[ir.Statement, ...]:
         raise error("HA103", f"there is no message `{written.message.text}`", written.message.span, hint)
     sender, receiver = kind_of(context, message.sender), kind_of(context, message.receiver)
     if scope.actor is None or scope.actor_kind != sender:
-        raise error("HA122", f"only a {sender.name} sends `{message.name.text}`", written.span)
+        hint = f"who sends is `action NAME(s: {sender.name})`, which no `environment action` is"
+        at = written.span
+        labels: tuple[tuple[Span, str], ...] = ()
+        if scope.used_at:  # a procedure may send; who performs it may not
+            at, labels = scope.used_at[0], ((written.span, "sent here"),)
+        raise error("HA122", f"only a {sender.name} sends `{message.name.text}`", at, hint, *labels)
     _, payload = slot_type(context, message.name.text)
     sent = ir.MakeRecord(payload, fill(payload.fields, written.arguments, message.name.text, written.span, scope))
     made, value = taken(context, message.name.text, payload, sent)

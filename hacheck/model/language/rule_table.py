@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from hacheck.model.language import clocks, containers, function_calls, locks, messages, resolve_types, single_steps
+from hacheck.model.language import (
+    clocks,
+    containers,
+    function_calls,
+    locks,
+    messages,
+    resolve_types,
+    sequence_functions,
+    single_steps,
+)
 from hacheck.model.language.context import Rules
 
 RULES = Rules(
@@ -14,6 +23,7 @@ RULES = Rules(
     expand=function_calls.expand,
     functions={
         **function_calls.FUNCTIONS,
+        **sequence_functions.FUNCTIONS,
         "free": locks.function,
         "holds": locks.function,
         "holder": locks.function,

@@ -14,6 +14,7 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
+from hacheck.model.language.follow_up_errors import without_followers
 from hacheck.model.language.interruption_points import name_of
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.log_lines import without_logs
@@ -181,6 +182,8 @@ def load(
     examination = Examination(file, declarations, Span(path, 0, 0))
     if not diagnostics or found:
         diagnostics.extend(_tried(specification, diagnostics, examination, defaults_only))
+    if found:
+        diagnostics = [*found, *without_followers(diagnostics[len(found) :], text, file.declarations)]
     if not diagnostics:
         diagnostics.extend(unused(file, declarations))
     if any(one.severity == "error" for one in diagnostics):

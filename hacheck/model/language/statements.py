@@ -11,6 +11,7 @@ from hacheck.model import types as ty
 from hacheck.model.language import locks, log_lines, messages, operations
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.arguments import taken
+from hacheck.model.language.collection_syntax import OF_SEQUENCES
 from hacheck.model.language.constant_folding import enclosed
 from hacheck.model.language.context import Bound, Halt, Lines, Scope, describe
 from hacheck.model.language.diagnostics import SpecError, error, near
@@ -190,7 +191,7 @@ def _walk(
     for step, is_key in rest:
         if is_key:
             if not isinstance(kind, ty.Map):
-                hint = "a sequence is assigned as a whole" if isinstance(kind, ty.Sequence) else None
+                hint = f"a sequence is assigned as a whole; {OF_SEQUENCES}" if isinstance(kind, ty.Sequence) else None
                 raise error("HA104", f"{describe(kind)} has no keys to assign", step.span, hint)
             path.append(elaborate(step, scope, kind.key))
             kind = kind.value
@@ -245,7 +246,8 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
         made.extend(lets)
         bounds[name] = Bound(local)
     lines: Lines = "none" if scope.lines == "none" else "named"
-    inner = replace(scope, locals=bounds, expanding=(*scope.expanding, word), lines=lines)
+    path, used = (*scope.expanding, word), (*scope.used_at, written.span)
+    inner = replace(scope, locals=bounds, expanding=path, lines=lines, used_at=used)
     return enclosed((*made, *body(procedure.body, inner)))
 
 

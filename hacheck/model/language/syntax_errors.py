@@ -120,7 +120,10 @@ def _hint(failure: Unreadable, words: Set[str], text: str) -> str | None:
     if otherwise is not None:
         return otherwise
     if found == "." and text[: failure.start].rstrip().endswith(")"):
-        return "what is changed has a name: `for n in others(s) do n.FIELD := …`"
+        return (
+            "a node changes fields of its own only: `send` it a message; in an `environment action` write "
+            "`for n in others(s) do n.FIELD := …`"
+        )
     if found == "=" and "durable" in words and NAME in wanted:
         return "`durable`, `synced`, `ghost` and `state` stand before the field's name"
     if found == "=" and {"EQ", "NE"} & wanted:

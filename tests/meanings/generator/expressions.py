@@ -239,6 +239,7 @@ def _sequence(scope: Scope, kind: Kind) -> str:
     if scope.depth <= 0 or not available(inner, kind.element):
         return "[]"
     items = ", ".join(value(inner, kind.element) for _ in range(chooser.integer(0, kind.high)))
+    more = pick(chooser, [*places(inner, kind), f"[{items}]"])
     ways: list[tuple[int, Make]] = [(2, lambda: f"[{items}]")]
     for one in places(inner, kind):
         joined = f"({one} with {value(inner, kind.element)})"
@@ -247,8 +248,19 @@ def _sequence(scope: Scope, kind: Kind) -> str:
             (1, lambda joined=joined: joined),  # type: ignore[misc]
             (2, lambda one=one: f"(if {one} == [] then {one} else rest({one}))"),  # type: ignore[misc]
             (1, lambda one=one: f"({one} without {value(inner, kind.element)})"),  # type: ignore[misc]
+            (2, lambda one=one: f"take({one}, {_length(inner)})"),  # type: ignore[misc]
+            (2, lambda one=one: f"drop({one}, {_length(inner)})"),  # type: ignore[misc]
+            (
+                2,
+                lambda one=one: f"take(join({one}, {more}), {kind.high})",
+            ),  # type: ignore[misc]
         ]
     return weighted(chooser, ways)()
+
+
+def _length(scope: Scope) -> str:
+    """How many elements to take or leave out: too many or too few among them."""
+    return pick(scope.spec.chooser, ["1", "2", "3", "-(1)", value(scope, number(0, 2))])
 
 
 def _bag(scope: Scope, kind: Kind) -> str:
