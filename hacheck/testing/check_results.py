@@ -7,9 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from hacheck.checker.described_run import StepView, initial_lines, read_by, run_title, step_views
+from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.step_effects import StepEffect
+from hacheck.checker.pictures.glyphs import UNICODE
+from hacheck.checker.pictures.picture_lines import picture_lines
+from hacheck.checker.run_view.view_reader import ViewReader
+from hacheck.checker.run_view.views import Views
 from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, Question, questions_of, run_check
 from hacheck.model.interpreter import replay
 from hacheck.model.ir import Property, System
@@ -27,8 +30,6 @@ NO_PROPERTY = "no_error"
 
 WIDTH = 78
 """Columns of text."""
-
-_MARKS = {"fault": "↯", "repair": "✚"}
 
 
 def is_library(path: Path) -> bool:
@@ -124,37 +125,9 @@ def _again(result: Explored, specification: Specification, name: str) -> list[st
 
 
 def run_lines(system: System, run: Run, about: Property | None) -> Iterator[str]:
-    """A run in lines of text: what it begins with, its steps with what they change, and what a property reads at the
-    end."""
-    views = step_views(system, run)
-    width = max((len(view.node) for view in views), default=0)
-    digits = max(2, len(str(len(views))))
-    margin = " " * (digits + width + 4)
-    yield f"  {0:>{digits}} {'':<{width}} initially".rstrip()
-    for where, words in initial_lines(system, run):
-        yield f"{margin}  {f'{where}: ' if where else ''}{words}"
-    for view in views:
-        if run.loop is not None and view.number == run.loop + 1:
-            yield "from here on, again and again for ever:"
-        yield f"{_MARKS.get(view.kind, ' ')} {view.number:>{digits}} {view.node:<{width}} {view.call}"
-        yield from (f"{margin}  {line}" for line in _of_step(view))
-    if run.loop is not None:
-        again = run.loop < len(views)
-        yield f"and so on from the state after step {run.loop}" if again else "from here on nothing happens any more"
-    for number, (name, words) in enumerate([] if about is None else read_by(system, run, about)):
-        yield f"{'so  ' if number == 0 else '    '}{name}: {words}"
-
-
-def _of_step(view: StepView) -> Iterator[str]:
-    if view.description:
-        yield view.description
-    yield from (_change(one, view.node) for one in view.changes)
-
-
-def _change(effect: StepEffect, actor: str) -> str:
-    owner = f"{effect.owner} " if effect.owner and effect.owner != actor else ""
-    arrow = f"  {effect.before} → {effect.after}" if effect.before or effect.after else ""
-    return f"{owner}{effect.what}{arrow}"
+    """The picture of a run as `hacheck verify` shows it, in lines of text."""
+    reader = ViewReader(Views(system, {}).view(run, about).to_json())
+    yield from (line.plain for line in picture_lines(reader, WIDTH, UNICODE))
 
 
 def _wrapped(lines: Iterable[str]) -> Iterator[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hacheck.model.run_json import run_from_json
+from hacheck.testing.check_results import run_lines
 from hacheck.testing.expected_lines import instead
 from hacheck.testing.line_encoding import Event
 from hacheck.testing.stimuli import Step
+from hacheck.traces.conformance.diagnosis import Diagnosis
 from hacheck.traces.conformance.record_encoding import NO_NODE
 
 if TYPE_CHECKING:
@@ -20,12 +23,16 @@ WIDTH = 72
 
 _COLUMN_MIN = 18
 
+DRAWN_MAX = 60
+"""A longer run of the model is not drawn: what went wrong is at its end."""
+
 
 def story(session: Session, broken: Broken | None, violated: tuple[str, ...], owed: str = "") -> str:
     """What went wrong, how it came to that, and how to see it again."""
     parts = [_headline(session, broken, violated, owed), "\n".join(table(session.entries))]
     if broken is not None:
-        parts.append("\n".join(instead(session.model.tracker.explain(session.lines))))
+        found = session.model.tracker.explain(session.lines)
+        parts += ["\n".join(instead(found)), "\n".join(_up_to_there(session, found))]
     parts += [session.ask_for_story(), _again(session)]
     return "\n\n".join(part for part in parts if part)
 
@@ -47,6 +54,19 @@ def _headline(session: Session, broken: Broken | None, violated: tuple[str, ...]
         if one.name in violated:
             names.append(f"`{one.name}`{f' ({one.description})' if one.description else ''}")
     return f"{type(session.adapter).__name__} violates {' and '.join(names)} of {name}"
+
+
+def _up_to_there(session: Session, found: Diagnosis | None) -> Iterator[str]:
+    """A shortest run of the model up to where the code leaves it, drawn as `hacheck verify` draws runs."""
+    if found is None or not found.run:
+        return
+    system = session.model.tracker.diagnoser.system
+    run = run_from_json(system, json.loads(found.run))
+    if not 0 < len(run.steps) <= DRAWN_MAX:
+        return
+    yield "The model up to there, by a shortest run:"
+    yield ""
+    yield from run_lines(system, run, None)
 
 
 # ---- who did what when ----

@@ -130,15 +130,19 @@ VIOLATED = """
 check default: small is violated in 3 steps
 wrong.ha:11
 
-   0          initially
-                Server 1: n = 0
-   1 Server 1 count
-                n  0 → 1
-   2 Server 1 count
-                n  1 → 2
-   3 Server 1 count
-                n  2 → 3
-so  n: Server 1: 3
+        Server 1
+  0         │
+  1         ◆       count: n = 1
+  2         ◆       count: n = 2
+  3         ◆       count: n = 3
+            !       here it breaks
+│ up
+
+!!! small BREAKS HERE !!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!
+  Server 1: n is 3, not at most 2
+
+Nothing failed: this run has no fault at all. Step 3, count at Server 1,
+breaks “small”. Of Server 1: n is 3, not at most 2.
 
 To see it again, and as JSON or a diagram:
     hacheck verify wrong.ha --check default --property small --runs

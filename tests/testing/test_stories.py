@@ -43,6 +43,14 @@ even(n: 4)
 The model could have written no further line by itself.
 The smallest change that the model accepts: extra line: without this line.
 
+The model up to there, by a shortest run:
+
+        Server 1
+  0         │
+  1         ◆       count: n = 1
+  2         ◆       count: n = 2
+│ up
+
 Its file was empty.
 
 To see it again:

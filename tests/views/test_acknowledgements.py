@@ -8,14 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 from hacheck.checker.explicit.portable.random_walks import simulate
+from hacheck.checker.pictures.glyphs import ASCII
+from hacheck.checker.pictures.picture_lines import picture_lines
+from hacheck.checker.pictures.step_captions import StepCaptions
 from hacheck.checker.run_view.acknowledgements import acknowledged
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views
-from hacheck.cli.pictures.glyphs import ASCII
 from hacheck.cli.pictures.run_formats import mermaid, plantuml, shiviz
-from hacheck.cli.pictures.run_picture import picture_lines
 from hacheck.cli.pictures.run_svg import svg
-from hacheck.cli.pictures.step_captions import StepCaptions
 from hacheck.cli.sources import load_specification
 from hacheck.model.ir import System
 from hacheck.model.language import load

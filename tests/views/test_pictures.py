@@ -7,12 +7,12 @@ import re
 import pytest
 
 from hacheck.checker.explicit.portable.random_walks import simulate
+from hacheck.checker.pictures.glyphs import ASCII, UNICODE, Glyphs
+from hacheck.checker.pictures.picture_lines import picture_lines
 from hacheck.checker.run_view.broken_part import broken_parts
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views
-from hacheck.cli.pictures.glyphs import ASCII, UNICODE, Glyphs
 from hacheck.cli.pictures.run_formats import mermaid, plantuml, shiviz
-from hacheck.cli.pictures.run_picture import picture_lines
 from hacheck.cli.pictures.run_svg import svg
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.language import load
@@ -53,7 +53,7 @@ def readers() -> list[ViewReader]:
 def test_no_line_is_longer_than_the_width(readers: list[ViewReader], glyphs: Glyphs, width: int) -> None:
     for reader in readers:
         lines = picture_lines(reader, width, glyphs)
-        assert max(line.cell_len for line in lines) <= width
+        assert max(len(line.plain) for line in lines) <= width
         assert glyphs is UNICODE or all(line.plain.isascii() for line in lines)
 
 

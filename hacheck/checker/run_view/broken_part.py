@@ -160,8 +160,10 @@ def _sentence(text: str, value: bool, operands: list[tuple[str, str]]) -> str:
             other = right if what == left else left
             if operator == "==" and value and what == left:
                 return f"{what} is {words}"
-            if operator == "!=" and value and what == left:
+            if what == left and (operator, value) in (("!=", True), ("==", False)):
                 return f"{what} is {words}, not {other}"
+            if what == left and operator in ("<=", "<"):
+                return f"{what} is {words}, {'' if value else 'not '}{COMPARED[operator]} {other}"
         if len(known) == 2:
             no = "" if value else "not "
             return f"{left} {known[0][1]} is {no}{COMPARED[operator]} {right} {known[1][1]}"

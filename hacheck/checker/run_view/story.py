@@ -55,7 +55,7 @@ def _faults(reader: ViewReader) -> Iterator[Sentence]:
         if reader.is_fault(step):
             at.setdefault(fault_words(reader, step), []).append(step)
     if not at:
-        if reader.last:
+        if reader.last and reader.property is not None:
             yield Sentence("faults", "Nothing failed: this run has no fault at all.", ())
         return
     said = ", ".join(f"{words} ({', '.join(map(str, steps))})" for words, steps in at.items())

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 
-from rich.text import Text
-
 from hacheck.checker.described_run import initial_lines, read_by
+from hacheck.checker.pictures.glyphs import UNICODE
+from hacheck.checker.pictures.picture_lines import broken_lines
+from hacheck.checker.pictures.spacetime import Spacetime
+from hacheck.checker.pictures.styled_line import StyledLine
 from hacheck.checker.run_view.broken_part import broken_parts
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views
 from hacheck.cli.document.prose import code
-from hacheck.cli.pictures.glyphs import UNICODE
-from hacheck.cli.pictures.run_picture import broken_lines
-from hacheck.cli.pictures.spacetime import Spacetime
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
 
@@ -33,7 +32,7 @@ def story(system: System, run: Run, about: Property | None) -> list[str]:
     lines = [f"At first: {'; '.join(begin)}.", ""] if begin else []
     picture = Spacetime(reader, WIDTH, UNICODE, described=True).lines(broken)
     if broken:
-        picture += [Text(), *broken_lines(reader, broken, WIDTH, UNICODE)]
+        picture += [StyledLine(), *broken_lines(reader, broken, WIDTH, UNICODE)]
     lines += ["```text", *(line.plain.rstrip() for line in picture), "```", ""]
     if run.error is not None:
         failed = code(system.actions[run.error.action].name)

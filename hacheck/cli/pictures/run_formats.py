@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
 from hacheck.checker.blame.blamed import Blamed
+from hacheck.checker.pictures.lanes import CLIENTS
+from hacheck.checker.pictures.step_captions import StepCaptions
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views, places_of
 from hacheck.cli.page.report_data import blame_of
-from hacheck.cli.pictures.lanes import CLIENTS
 from hacheck.cli.pictures.run_svg import svg
-from hacheck.cli.pictures.step_captions import StepCaptions
 from hacheck.model.ir import Property, System
 from hacheck.model.itf import run_to_itf
 from hacheck.model.language import Specification

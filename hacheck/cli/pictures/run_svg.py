@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator
 from html import escape
 
+from hacheck.checker.pictures.lanes import CLIENTS
+from hacheck.checker.pictures.step_captions import StepCaptions
 from hacheck.checker.run_view.view_reader import Json, ViewReader
-from hacheck.cli.pictures.lanes import CLIENTS
-from hacheck.cli.pictures.step_captions import StepCaptions
 
 LANE, ROW, TOP, LEFT, CAPTION = 130, 34, 64, 60, 430
 CAPTION_CHARACTERS = 62

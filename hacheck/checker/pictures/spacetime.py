@@ -5,14 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from rich.text import Text
-
+from hacheck.checker.pictures.glyphs import HUES, Glyphs
+from hacheck.checker.pictures.lanes import GUTTER, LaneKind, Layout, lay_out
+from hacheck.checker.pictures.legend import legend
+from hacheck.checker.pictures.step_captions import StepCaptions
+from hacheck.checker.pictures.styled_line import StyledLine
 from hacheck.checker.run_view.broken_part import Broken
 from hacheck.checker.run_view.view_reader import Json, ViewReader
-from hacheck.cli.pictures.glyphs import HUES, Glyphs
-from hacheck.cli.pictures.lanes import GUTTER, LaneKind, Layout, lay_out
-from hacheck.cli.pictures.legend import legend
-from hacheck.cli.pictures.step_captions import StepCaptions
 
 SHORT_NAMES = 130
 """Below so many columns nodes are named by their numbers."""
@@ -33,11 +32,11 @@ class Row:
             if 0 <= place < len(self.chars):
                 self.chars[place], self.styles[place] = char, style
 
-    def text(self) -> Text:
+    def text(self) -> StyledLine:
         """The line."""
-        made = Text()
+        made = StyledLine()
         for char, style in zip(self.chars, self.styles, strict=True):
-            made.append(char, style or None)
+            made.append(char, style)
         return made
 
 
@@ -57,7 +56,7 @@ class Spacetime:
         self.named = {mode for kind in reader.view["modes"].values() for mode in kind["named"]}
         self.wrong = reader.view["beliefs"]
 
-    def lines(self, broken: Sequence[Broken] = (), first: int = 1, last: int | None = None) -> list[Text]:
+    def lines(self, broken: Sequence[Broken] = (), first: int = 1, last: int | None = None) -> list[StyledLine]:
         """The diagram of some steps (all by default), with a legend. No line is longer than the width."""
         end = self.reader.last if last is None else last
         made = self._head(first)
@@ -73,7 +72,7 @@ class Spacetime:
 
     # ---- lanes ----
 
-    def _head(self, first: int) -> list[Text]:
+    def _head(self, first: int) -> list[StyledLine]:
         titles, modes = self._row(), self._row()
         for lane in self.layout.lanes:
             titles.put(lane.column - len(lane.title) // 2, lane.title, "bold")
@@ -86,7 +85,7 @@ class Spacetime:
                 self._start(modes, lane.name, first - 1)
         made = [self._line("", titles), self._line(f"{first - 1:3d}", modes)]
         if first > 1:
-            made.append(Text(f"{'':{GUTTER}}steps 1 to {first - 1} are left out", "dim"))
+            made.append(StyledLine(f"{'':{GUTTER}}steps 1 to {first - 1} are left out", "dim"))
         return made
 
     def _start(self, row: Row, node: str, state: int) -> None:
@@ -176,7 +175,7 @@ class Spacetime:
         made = self.reader.steps[step - 1]
         return not made["delta"] and made["kind"] not in ("fault", "repair")
 
-    def _quiet(self, first: int, last: int) -> list[Text]:
+    def _quiet(self, first: int, last: int) -> list[StyledLine]:
         """Several steps that change nothing, as one."""
         names: dict[str, int] = {}
         for step in range(first, last + 1):
@@ -185,11 +184,11 @@ class Spacetime:
         said = ", ".join(name if count == 1 else f"{name} {count} times" for name, count in names.items())
         words = textwrap.wrap(f"to {last}: nothing changes ({said})", self.layout.caption_width)
         return [
-            self._line("" if place else f"{first:3d}", self._axis(first), Text(line, "dim"))
+            self._line("" if place else f"{first:3d}", self._axis(first), StyledLine(line, "dim"))
             for place, line in enumerate(words)
         ]
 
-    def _step(self, step: int) -> list[Text]:
+    def _step(self, step: int) -> list[StyledLine]:
         fault = self.reader.is_fault(step)
         actor = self.reader.actor(step)
         gone = fault and actor and not self.reader.is_up(step, actor)
@@ -351,7 +350,7 @@ class Spacetime:
 
     # ---- captions ----
 
-    def _beside(self, step: int, rows: list[Row]) -> list[Text]:
+    def _beside(self, step: int, rows: list[Row]) -> list[StyledLine]:
         """The rows of a step with its caption beside them."""
         reader = self.reader
         head, body = self.captions.caption(step)
@@ -364,7 +363,7 @@ class Spacetime:
         made = []
         for line in range(count):
             row = rows[line] if line < len(rows) else self._axis(step)
-            words = Text(wrapped[line] if line < len(wrapped) else "")
+            words = StyledLine(wrapped[line] if line < len(wrapped) else "")
             if line == 0 and head and words.plain.startswith(head):
                 words.stylize("bold", 0, len(head))
             if reader.is_fault(step):
@@ -384,17 +383,17 @@ class Spacetime:
             return glyphs.loop_bottom
         return glyphs.loop_top if step == loop + 1 and line == 0 else glyphs.loop_side
 
-    def _line(self, gutter: str, row: Row, words: Text | None = None) -> Text:
-        made = Text(f"{gutter:{GUTTER}}")
-        made.append_text(row.text())
+    def _line(self, gutter: str, row: Row, words: StyledLine | None = None) -> StyledLine:
+        made = StyledLine(f"{gutter:{GUTTER}}")
+        made.append_line(row.text())
         if words is not None:
-            made.append(" ").append_text(words)
+            made.append(" ").append_line(words)
         made.rstrip()
         return made
 
     # ---- the end ----
 
-    def _breaks(self, broken: Sequence[Broken]) -> list[Text]:
+    def _breaks(self, broken: Sequence[Broken]) -> list[StyledLine]:
         """Under the last step: the majority that the broken part speaks of, and the nodes that break the property."""
         made = []
         for one in broken:
@@ -408,10 +407,10 @@ class Spacetime:
         for node in marked:
             row.put(self.columns[node], self.glyphs.breaks, "bold red")
         if marked:
-            made.append(self._line("", row, Text("here it breaks", "red")))
+            made.append(self._line("", row, StyledLine("here it breaks", "red")))
         return made
 
-    def _bar(self, fact: str, instance: str) -> Text | None:
+    def _bar(self, fact: str, instance: str) -> StyledLine | None:
         members = [node for node in self.reader.mentions(fact) if node in self.columns]
         if not members:
             return None
@@ -422,10 +421,10 @@ class Spacetime:
             row.put(column, self.glyphs.joined, "bold red")
         whose = f" of {self.captions.name(instance)}" if instance in self.reader.kind_of else ""
         return self._line(
-            "", row, Text(f"followers{whose}: a majority" if "followers" in fact else "a majority", "red")
+            "", row, StyledLine(f"followers{whose}: a majority" if "followers" in fact else "a majority", "red")
         )
 
-    def _under_way(self) -> list[Text]:
+    def _under_way(self) -> list[StyledLine]:
         sent: list[Json] = [
             (step, effect)
             for step in range(1, self.reader.last + 1)
@@ -440,4 +439,4 @@ class Spacetime:
             for step, one in sent
         ]
         words = self.glyphs.text(f"still under way: {', '.join(said)}")
-        return [Text(line, "dim") for line in textwrap.wrap(words, self.width, break_on_hyphens=False)]
+        return [StyledLine(line, "dim") for line in textwrap.wrap(words, self.width, break_on_hyphens=False)]

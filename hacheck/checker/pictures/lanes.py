@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from hacheck.checker.pictures.step_captions import StepCaptions
 from hacheck.checker.run_view.view_reader import ViewReader
-from hacheck.cli.pictures.step_captions import StepCaptions
 
 GUTTER = 6
 """Columns in front of the lanes: the number of the step and the bracket of a loop."""

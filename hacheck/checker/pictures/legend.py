@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import textwrap
 
-from rich.text import Text
-
+from hacheck.checker.pictures.glyphs import Glyphs
+from hacheck.checker.pictures.lanes import Layout
+from hacheck.checker.pictures.step_captions import StepCaptions
+from hacheck.checker.pictures.styled_line import StyledLine
 from hacheck.checker.run_view.view_reader import ViewReader
-from hacheck.cli.pictures.glyphs import Glyphs
-from hacheck.cli.pictures.lanes import Layout
-from hacheck.cli.pictures.step_captions import StepCaptions
 
 LEGEND_WIDTH = 120
 
 
-def legend(reader: ViewReader, layout: Layout, captions: StepCaptions, glyphs: Glyphs, width: int) -> list[Text]:
+def legend(reader: ViewReader, layout: Layout, captions: StepCaptions, glyphs: Glyphs, width: int) -> list[StyledLine]:
     """One or two lines of marks, and one of names that were shortened."""
     room = min(width, LEGEND_WIDTH)
     return [*_wrapped(_marks(reader, layout, glyphs), room), *_wrapped(_names(reader, layout, captions), room)]
 
 
-def _wrapped(parts: list[str], width: int) -> list[Text]:
+def _wrapped(parts: list[str], width: int) -> list[StyledLine]:
     """The parts in lines; none is broken where it fits into one."""
     joined = "   ".join(part.replace(" ", "\0") for part in parts)
     lines = textwrap.wrap(joined, width, break_on_hyphens=False)
-    return [Text(line.replace("\0", " "), "dim") for line in lines]
+    return [StyledLine(line.replace("\0", " "), "dim") for line in lines]
 
 
 def _marks(reader: ViewReader, layout: Layout, glyphs: Glyphs) -> list[str]:
