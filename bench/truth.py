@@ -48,6 +48,7 @@ REPLICATION = (
     ("both_down", "p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves"),
     ("one_pair", "p1_one_serving p2_acked_survives split_brain_ends"),
     ("one_pair cuts=0 pauses=1", "split_brain_ends"),
+    ("one_pair_slow_replica", "p1_one_serving"),
     ("paused", "p1_one_serving p2_acked_survives healthy_goes_on"),
     ("sync_unwatched", "p11_recovering_ends"),
     ("trusts_topology_two_backups", "p1_one_serving"),

@@ -252,3 +252,28 @@ def test_settings_that_are_not_mapped_are_named(product: Any, settings: dict[str
     assert product.unfit(data) is None
     other = replace(data, settings={**data.settings, **settings})
     assert said in str(product.unfit(other))
+
+
+def test_messages_before_a_hand_over_are_sent_before_the_synchronization_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = run_of("artemis_replication", "both_down", "p2_acked_survives")
+    failback = {"Server.for_failback": {"1": False, "2": True}, "outbox": [1]}
+    steps = [replace(step, state={**step.state, **failback}) for step in chosen.data.steps]
+    publishes = next(step.number for step in steps if step.action == "publish")
+    data = replace(chosen.data, steps=tuple(steps))
+    position = Position(data, publishes - 1, steps[publishes - 3].state, steps[publishes - 2].state)
+    asked: list[tuple[str, ...]] = []
+
+    def ask(self: Brokers, command: str, member: int, *words: str) -> tuple[bool, str]:
+        asked.append((command, str(member), *words))
+        return True, ""
+
+    monkeypatch.setattr(Brokers, "ask", ask)
+    table = steps_of(chosen)
+    table.position = position
+    table._send_early(2)
+    assert asked == [("send", "2", "1")]
+    assert table.sent == {}
+    position.move_to(publishes)
+    table.publish(2)
+    assert table.sent == {1: "ok"}
+    assert len(asked) == 1

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from hacheck.replay.artemis import jars
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.cluster_session import started
+from hacheck.replay.artemis.node_ids import NodeIds
 from hacheck.replay.artemis.replication_steps import SERVING, VOTER, ReplicationSteps
-from hacheck.replay.artemis.server_log import ACTIVE, Role, codes, role
+from hacheck.replay.artemis.server_log import ACTIVE, Role, role
 from hacheck.replay.model_run import Json, ModelRun
 from hacheck.replay.outcomes import Masked
 from hacheck.replay.product import Position
@@ -104,8 +105,7 @@ class ReplicationSession:
         self._steps = ReplicationSteps(position, brokers, traffic, self._policy)
         self.steps = {name: self._counted(row) for name, row in self._steps.table.items()}
         traffic.holds = self._steps.holds
-        self._nodes: dict[tuple[int, int], str] = {}  # by server, and how often it has begun to serve
-        self._own_id: str | None = None
+        self._nodes = NodeIds(brokers)
         self._witness = ""
 
     def _counted(self, row: Callable[..., None]) -> Callable[..., None]:
@@ -153,7 +153,7 @@ class ReplicationSession:
             found["Server.complete"][key] = shown.complete
             if shown.mode == "active" and self._steps.of("mode", n) in SERVING:
                 if self._steps.of("complete", n):
-                    found["Server.node_id"][key] = self._node(n)
+                    found["Server.node_id"][key] = self._nodes.of(n)
                 if self._steps.sent:
                     numbers = self.brokers.numbers(n) or []
                     found["Server.journal"][key] = [number for number in numbers if number < WITNESS]
@@ -189,18 +189,6 @@ class ReplicationSession:
         if "active" not in (shown.mode, then) and modelled in MODES.get(then, (then,)):
             return modelled
         return possible[0]
-
-    def _node(self, n: int) -> Json:
-        """Whose node id a server that serves has: that of the primary is the one with which it served first."""
-        times = sum(code in ACTIVE for code in codes(self.brokers.lines(n)))
-        if (n, times) not in self._nodes:
-            good, answer = self.brokers.ask("node", n)
-            if not good:
-                return answer
-            self._nodes[n, times] = answer
-        shown = self._nodes[n, times]
-        self._own_id = self._own_id or shown
-        return 1 if shown == self._own_id else shown
 
     # ---- the end ----
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from hacheck.replay.artemis import server_log
 from hacheck.replay.artemis.brokers import Brokers
@@ -26,8 +26,7 @@ FAIL_OVER_SECONDS = 75.0
 
 HELD_REPLIES = frozenset({"sync_file", "sync_end", "stop_called", "fail_over"})
 SERVING = ("active", "handing_over")
-VOTER = 10
-"""Voters are numbered from here on."""
+VOTER = 10  # voters are numbered from here on
 
 
 class ReplicationSteps:
@@ -39,6 +38,7 @@ class ReplicationSteps:
         self.servers = sorted(int(key) for key in position.before["Server.mode"])
         self.backups = {s for s in self.servers if s > int(position.run.settings["primaries"])}
         self.sent: dict[int, str] = {}
+        self._early: dict[int, tuple[bool, str]] = {}
         self.reacting: set[int] = set()
         self.log = LogWaiting(brokers)
         self.table: Mapping[str, Callable[..., None]] = {
@@ -81,12 +81,11 @@ class ReplicationSteps:
 
     def packet(self, operation: str, source: int, target: int, kind: str, seconds: float = SECONDS) -> Message:
         """Waits for a packet, which stays held; the latest, if there are several."""
-        what = f"{operation} from server {source} to {target}"
-        found: list[Message] = until(what, lambda: self.traffic.held(operation, source, target, kind), seconds)
-        return found[-1]
+        found = partial(self.traffic.held, operation, source, target, kind)
+        return cast(Message, until(f"{operation} from server {source} to {target}", found, seconds)[-1])
 
     def nothing(self, **_: Json) -> None:
-        """What voters do by themselves, and show only in their answers; and what a replica has on its disk at once."""
+        """What voters do by themselves, and a replica at once."""
 
     # ---- starting ----
 
@@ -151,15 +150,28 @@ class ReplicationSteps:
             self.traffic.drop_all("sync_end", t, s, "reply")
             self.log.line(t, server_log.REPLICA_GONE if self.of("mode", t) in SERVING else "AMQ222010")
             return
+        self._send_early(t)
         self.traffic.let(self.packet("sync_end", t, s, "reply"))
         self.log.code(s, server_log.IN_SYNC)
+
+    def _send_early(self, t: int) -> None:
+        """A server hands over as soon as a synchronization for failback ends. Messages that the run has it take in
+        between are sent before the end: they are copied as well, and count when they are due."""
+        if not self.of("for_failback", t):
+            return
+        for step in self.position.following():
+            if step.action != "publish" or step.arguments["s"] != t:
+                return
+            number = min(self.position.run.state(step.number - 1)["outbox"])
+            self._early[number] = self.brokers.ask("send", t, str(number))
 
     # ---- clients ----
 
     def publish(self, s: int) -> None:
         """A client sends a message, and waits for the acknowledgement."""
         number = min(self.position.before["outbox"])
-        good, answer = self.brokers.ask("send", s, str(number))
+        early = self._early.pop(number, None)
+        good, answer = early or self.brokers.ask("send", s, str(number))
         self.sent[number] = "ok" if good else answer
         if not good:
             raise Refuted(f"server {s} does not acknowledge message {number}: {answer}")
@@ -203,7 +215,9 @@ class ReplicationSteps:
         """A server that serves gives its replica up, and stays if it gets the votes. Until these are counted it must
         not be asked for more: Artemis 2.41 fails to start a replication then, and the new backup waits for ever."""
         self.log.line(s, server_log.REPLICA_GONE)
-        if self.of("phase", s, before=True) == "done" and self.position.run.settings["vote_on_failure"] == "on":
+        settings = self.position.run.settings
+        votes = settings["vote_on_failure"] == "on" and settings["pairs"] != "1"
+        if votes and self.of("phase", s, before=True) == "done":
             self.log.code(s, *server_log.VOTES_COUNTED)
         if self.of("mode", s) == "stopping":
             self.log.code(s, server_log.STOPPED)
