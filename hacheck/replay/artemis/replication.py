@@ -69,8 +69,7 @@ class ArtemisReplication:
         settings = position.run.settings
         servers = int(settings["primaries"]) + int(settings["backups"])
         voters = [VOTER + number for number in range(1, int(settings["pairs"]))]
-        members = [*range(1, servers + 1), *voters]
-        with started(recording, members) as (brokers, traffic):
+        with started(recording, [*range(1, servers + 1), *voters]) as (brokers, traffic):
             yield ReplicationSession(position, brokers, traffic, voters)
 
 
