@@ -25,9 +25,6 @@ from hacheck.wording import plural
 
 EVENTS_SHOWN = 6
 
-ALLOWED_SHOWN = 3
-"""So many lines that the model would have allowed are printed where the failing condition is known."""
-
 NO_NODE = "the model has no node"
 """How the reason begins where the log has a node name that the model does not have."""
 
@@ -58,9 +55,11 @@ def title(spec: str, check: str, given: Mapping[str, str], every_step: bool, che
 def show_verdict(
     console: Console, verdict: Verdict, system: System | None, descriptions: Mapping[str, str] | None = None
 ) -> None:
-    """Prints a trace that does not conform, or in which a property may be violated: where it leaves the model, what the
-    model allows there, the nearest conforming edit, and when what was broken. `system`: the system whose shortest run
-    up to there is printed step by step; `None` for no run; `descriptions`: what the spec says of each property."""
+    """Prints a trace that does not conform, or in which a property may be violated: where it leaves the model, which
+    condition fails there (or else what the model allows), the nearest conforming edit, and when what was broken.
+
+    `system`: the system whose shortest run up to there is printed step by step; `None` for no run; `descriptions`: what
+    the spec says of each property."""
     marks, descriptions = symbols(console), descriptions or {}
     bad = verdict.kind == "deviates" or bool(verdict.violated)
     mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
@@ -72,8 +71,8 @@ def show_verdict(
     if verdict.reason.startswith(NO_NODE):
         lines.append(Text(f"map it to a node of the model: --node {verdict.node}=NODE"))
     lines += impossible_lines(verdict)
-    if verdict.expected:
-        lines.append(Text("the model would have allowed: " + "; ".join(allowed(verdict))))
+    if verdict.expected and not verdict.failing:
+        lines.append(Text("the model would have allowed: " + "; ".join(verdict.expected)))
     if verdict.repair:
         lines.append(Text(mended(verdict)))
     lines += [Text(one.words) for one in verdict.late if one.words != verdict.reason]
@@ -98,15 +97,6 @@ def impossible_lines(verdict: Verdict) -> list[Text]:
     if verdict.assumption:
         lines.append(Text.assemble("  the assumption ", (verdict.assumption, "name"), " alone forbids it"))
     return lines
-
-
-def allowed(verdict: Verdict) -> tuple[str, ...]:
-    """The lines that the model would have allowed: a few where it is known which condition fails."""
-    if not verdict.failing or len(verdict.expected) <= ALLOWED_SHOWN:
-        return verdict.expected
-    more = verdict.expected[-1].split()[1] if verdict.expected[-1].startswith("and ") else "0"
-    listed = len(verdict.expected) - (more != "0")
-    return (*verdict.expected[:ALLOWED_SHOWN], f"and {listed - ALLOWED_SHOWN + int(more)} more")
 
 
 def mended(verdict: Verdict) -> str:

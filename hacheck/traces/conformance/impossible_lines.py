@@ -3,8 +3,9 @@ state that explains the log up to there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -13,10 +14,10 @@ from hacheck.compile import from_words
 from hacheck.model.execution import Line
 from hacheck.model.failing_conditions import Attempt, FailingCondition, attempts
 from hacheck.model.interpreter import instances
-from hacheck.model.ir import Action, Local, System
+from hacheck.model.ir import Action, Constant, Local, System
 from hacheck.model.observing.line_writers import lines_of
 from hacheck.model.observing.record_layout import FIRST_EVENT, Event, Field
-from hacheck.model.render import show
+from hacheck.model.render import show, show_expression
 from hacheck.model.run_json import acting_node, action_name
 from hacheck.model.runs import State
 from hacheck.model.types import Node, Option, Range, Set, Type, Value, values
@@ -28,6 +29,9 @@ STATES_TRIED = 24
 
 FAILING_SHOWN = 3
 """So many conditions are named; where more fail, the state is not near."""
+
+NO_SOURCES: Mapping[str, str] = MappingProxyType({})
+"""Where it does not matter what fields show."""
 
 _INCOMPLETE = 5  # a step that cannot be completed at all counts as so many conditions more
 
@@ -155,7 +159,7 @@ class _Search(Struct, frozen=True):
                     return None
                 assert record is not None, "what is like a line is there"
                 has_record = True
-                found += _fields_unlike(line, record)
+                found += _fields_unlike(line, record, self._sources(attempt.action))
             elif ahead < self.begun[place]:
                 if record is None or not _is_like(line, record) or any(_fields_unlike(line, record)):
                     return None
@@ -163,6 +167,15 @@ class _Search(Struct, frozen=True):
                 found.append(f"it also writes `{line.event}` of {_writer(line.node)}, which is not there")
         # Where what a step needs fails, it may have no further lines that could be looked at.
         return found if has_record or (attempt.error and attempt.failing) else None
+
+    def _sources(self, action: int) -> dict[str, str]:
+        """What the line shows as each field, in words, where the action says so in one way."""
+        written: dict[str, set[str]] = {}
+        for line in lines_of(self.system.actions[action]):
+            for shown in line.fields if line.event == self.wanted.event.name else ():
+                plain = isinstance(shown.value, Constant | Local)
+                written.setdefault(shown.name, set()).add("" if plain else show_expression(shown.value))
+        return {name: next(iter(texts)) for name, texts in written.items() if len(texts) == 1}
 
     def _is_missing(self, line: Line, record: Record | None, place: int, ahead: int) -> bool:
         """Whether a further line of a step is not what comes next in its log, which does not end there."""
@@ -223,13 +236,15 @@ def _is_like(line: Line, record: Record | None) -> bool:
     return not record.known_writer or line.node == record.writer
 
 
-def _fields_unlike(line: Line, record: Record) -> Iterator[str]:
-    """The fields that a line shows with other values than the record has, in words."""
+def _fields_unlike(line: Line, record: Record, sources: Mapping[str, str] = NO_SOURCES) -> Iterator[str]:
+    """The fields that a line shows with other values than the record has, in words. `sources`: what they show."""
     fields = {field.name: field for field in record.event.fields}
     for name, kind, value in line.fields:
         field = fields[name]
         if name in record.values and _as_recorded(field, kind, value) != record.values[name]:
-            yield f"`{name}` would be {show(kind, value)}, and the line has {_recorded(field, record.values[name])}"
+            source = f" (`{sources[name]}`)" if sources.get(name) else ""
+            has = _recorded(field, record.values[name])
+            yield f"`{name}` would be {show(kind, value)}{source}, and the line has {has}"
 
 
 def _as_recorded(field: Field, kind: Type, value: Value) -> Value:

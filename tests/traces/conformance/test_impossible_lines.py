@@ -59,7 +59,7 @@ CASES = {
     "a field of the line": (
         (*JOINED, (1, "commenced", 2)),
         "start at Server 1",
-        ["`generation` would be 1, and the line has 2"],
+        ["`generation` would be 1 (`s.generation`), and the line has 2"],
     ),
     "a part of the guard": (
         ((2, "joined", None), (2, "joined", None)),
