@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from hacheck.checker.engine import Limits
+from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.checker.explicit.portable.random_walks import simulate
 from hacheck.checker.pictures.glyphs import ASCII, UNICODE, Glyphs
 from hacheck.checker.pictures.picture_lines import picture_lines
@@ -212,3 +214,37 @@ def test_who_calls_while_it_serves_is_the_caller() -> None:
     ]
     text = "\n".join(line.plain for line in picture_lines(reader, 200, ASCII))
     assert "calls publish(1) at Server 1: true; Server 1 calls copy(1) at Server 2: true" in " ".join(text.split())
+
+
+WAITS_FOR_EVER = """system Waits "A server that nobody answers asks again for ever."
+node S[2] ranked { state mode: { waiting, serving } = waiting  asked: bool = false }
+message hello() from S to S
+action ask(s: S) when s == S(1) and s.mode == waiting and not s.asked do
+  s.asked := true
+  send hello() to S(2)
+action wait(s: S) when s.asked do s.asked := false
+on hello() at s from p do s.asked := s.asked
+faults { crash S up to 1 for good }
+leads_to serves "server 1 serves":
+  up(S(1)) ~> (every s: S satisfies s == S(2) or s.mode == serving or not up(s))
+  fair all
+"""
+
+
+def test_an_endless_run_names_who_never_gets_there() -> None:
+    specification = load(WAITS_FOR_EVER, "waits.ha").specification
+    assert specification is not None
+    system = specification.instantiate().system
+    assert system is not None
+    (answer,) = PortableEngine().check(system, ("serves",), Limits(), lambda _: True).properties
+    assert answer.run is not None
+    reader = ViewReader(Views(system, {}).view(answer.run, system.properties[0]).to_json())
+    assert reader.loop is not None
+    (part,) = broken_parts(reader)
+    assert (part.instance, part.facts) == ("S 1", ("mode is waiting, not serving", "up(S 1)"))
+    text = "\n".join(line.plain for line in picture_lines(reader, 80, UNICODE))
+    assert "serves never comes true" in text
+    assert "S 1: mode is waiting, not serving" in text
+    assert "it stays so" in text
+    assert "for ever" in text
+    assert "here it breaks" not in text

@@ -29,11 +29,14 @@ def _wrapped(parts: list[str], width: int) -> list[StyledLine]:
 def _marks(reader: ViewReader, layout: Layout, glyphs: Glyphs) -> list[str]:
     states = range(reader.last + 1)
     named = [mode for kind in reader.view["modes"].values() for mode in kind["named"]]
-    effects = {effect["t"] for step in reader.steps for effect in step["effects"]}
+    each = [effect for step in reader.steps for effect in step["effects"]]
+    effects = {effect["t"] for effect in each}
     said = [f"{glyphs.named} {' / '.join(dict.fromkeys(named))}", f"{glyphs.start} as at the start"] if named else []
     said.append(f"{glyphs.other} {'other' if named else 'up'}")
     if any(not reader.is_up(state, node) for state in states for node in layout.nodes):
-        said += [f"{glyphs.crash} crash", "gap = down", f"{glyphs.restart} restart"]
+        said += [f"{glyphs.crash} crash", "gap = down"]
+    if "restart" in effects:
+        said.append(f"{glyphs.restart} restart")
     if any(reader.is_paused(state, node) for state in states for node in layout.nodes):
         said.append(f"{glyphs.paused} paused")
     if "send" in effects:
@@ -42,10 +45,16 @@ def _marks(reader: ViewReader, layout: Layout, glyphs: Glyphs) -> list[str]:
         said.append(f"{glyphs.message * 2}{glyphs.right} taken")
     if "call" in effects or "direct" in effects:
         said.append(f"{glyphs.call * 2}{glyphs.right} call")
+    if effects & {"send", "call", "direct"}:
+        said += [f"{glyphs.traffic} sends or calls", f"{glyphs.step} other step"]
+    if any(one["t"] == "call" and one["outcome"] != "answered" for one in each):
+        said.append(f"{glyphs.failed} no answer")
     if any(reader.cuts(state) for state in states):
         said.append(f"{glyphs.wall} link cut")
     if reader.view["beliefs"]:
         said.append(f"{glyphs.wrong} is wrong about another")
+    if reader.loop is not None and reader.loop < reader.last:
+        said.append(f"{glyphs.loop_top}{glyphs.loop_bottom} for ever")
     return said
 
 

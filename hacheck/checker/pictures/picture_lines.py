@@ -16,13 +16,14 @@ STORY_WIDTH = 100
 
 
 def picture_lines(reader: ViewReader, width: int, glyphs: Glyphs) -> list[StyledLine]:
-    """The diagram, the part of the property that is broken, and the story."""
+    """The diagram, the part of the property that is broken, and the story, without the facts that stand between."""
     broken = broken_parts(reader)
     lines = Spacetime(reader, width, glyphs).lines(broken)
     if reader.property is not None and (broken or reader.loop is not None):
         lines += [StyledLine(), *broken_lines(reader, broken, width, glyphs)]
-    if reader.view["story"]:
-        lines += [StyledLine(), *story_lines([one["text"] for one in reader.view["story"]], width, glyphs)]
+    sentences = [one["text"] for one in reader.view["story"] if one["rule"] != "facts"]
+    if sentences:
+        lines += [StyledLine(), *story_lines(sentences, width, glyphs)]
     return lines
 
 

@@ -240,25 +240,21 @@ class Spacetime:
                 used.append([])
                 rows.append(self._axis(step))
             used[line].append((low, high))
-            self._arrow(rows[line], start, ends, far, call, arrived, step)
+            self._arrow(rows[line], start, ends, far, call, arrived)
             self._arrow_name(rows[line], start, call, right, name)
             if line and start in self.columns:
                 rows[line].put(self.columns[start], self.glyphs.traffic, "bold")
 
-    def _arrow(self, row: Row, start: str, ends: list[str], far: str, call: bool, arrived: bool, step: int) -> None:
+    def _arrow(self, row: Row, start: str, ends: list[str], far: str, call: bool, arrived: bool) -> None:
         glyphs = self.glyphs
         style = "bold blue" if call else "bold cyan"
         begin, last = self.columns[start], self.columns[far]
         right = last > begin
-        stop = last
-        if not arrived and len(ends) == 1 and self.reader.is_cut(step, start, far):
-            half = self.layout.lane_width // 2
-            stop = (last - (self.layout.lane_width - half)) if right else last + half
-        for column in range(min(begin, stop) + 1, max(begin, stop)):
+        for column in range(min(begin, last) + 1, max(begin, last)):
             if column not in self.columns.values() or row.chars[column] == " ":
                 row.put(column, glyphs.call if call else glyphs.message, style)
         for end in ends:
-            column = stop if end == far else self.columns[end]
+            column = self.columns[end]
             head = glyphs.failed if not arrived else glyphs.right if right else glyphs.left
             row.put(column - 1 if right else column + 1, head, style if arrived else "bold red")
 
@@ -401,14 +397,20 @@ class Spacetime:
                 if fact.endswith(" are a majority") and (bar := self._bar(fact, one.instance)) is not None:
                     made.append(bar)
         row = self._row()
-        marked = [node for one in broken for node in self.reader.mentions(one.instance) if node in self.columns]
+        marked = [node for one in broken for node in self._breaking(one) if node in self.columns]
         if not marked and len(broken) == 1:
             marked = [node for node in broken[0].nodes if node in self.columns]
         for node in marked:
             row.put(self.columns[node], self.glyphs.breaks, "bold red")
         if marked:
-            made.append(self._line("", row, StyledLine("here it breaks", "red")))
+            where = "here it breaks" if self.reader.loop is None else "it stays so"
+            made.append(self._line("", row, StyledLine(where, "red")))
         return made
+
+    def _breaking(self, broken: Broken) -> list[str]:
+        """The nodes of an instance, and those whose values its facts name (`Server 2's mode is active`)."""
+        others = [node for node in broken.nodes if any(f"{node}'s " in fact for fact in broken.facts)]
+        return [*self.reader.mentions(broken.instance), *others]
 
     def _bar(self, fact: str, instance: str) -> StyledLine | None:
         members = [node for node in self.reader.mentions(fact) if node in self.columns]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -13,6 +14,9 @@ FACTS_MAX = 6
 
 INSTANCES_MAX = 3
 """So many instances at most are named."""
+
+ENDLESS = ("eventually", "leads_to")
+"""Kinds of properties that an endless run violates, by never making the goal true."""
 
 
 class Broken(Struct, frozen=True):
@@ -25,21 +29,31 @@ class Broken(Struct, frozen=True):
 
 
 def broken_parts(reader: ViewReader) -> list[Broken]:
-    """What makes the property false in the last state; nothing of one that is about infinite runs, or not violated."""
+    """What makes the property false in the last state, and in all that repeat for ever; nothing of one that is not
+    violated, or whose goal is true at times."""
     asked = reader.property
-    if asked is None or asked["kind"] not in ("invariant", "lemma", "step", "deadlock"):
+    if asked is None or asked["kind"] not in ("invariant", "lemma", "step", "deadlock", *ENDLESS):
         return []
     goal = asked["tree"]["goal"]
-    facts = _Facts(reader, asked["truth"], reader.last)
-    if goal is None or facts.truth(goal) is not False:
+    first = reader.last if reader.loop is None or asked["kind"] not in ENDLESS else reader.loop
+    states = [_Facts(reader, asked["truth"], number) for number in range(first, reader.last + 1)]
+    if goal is None or any(facts.truth(goal) is not False for facts in states):
         return []
     found = []
-    for instance, said in facts.reasons(goal):
+    for instance, said in _lasting([facts.reasons(goal) for facts in states]):
         kept = tuple(dict.fromkeys(said))[:FACTS_MAX]
         found.append(Broken(instance, kept, reader.mentions(" ".join((instance, *kept)))))
     if len(found) == 2 and found[1].instance and found[1].instance in found[0].nodes and found[0].instance:
         found = found[:1]  # two instances of one symmetric condition
     return found[:INSTANCES_MAX]
+
+
+def _lasting(reasons: Sequence[list[tuple[str, list[str]]]]) -> list[tuple[str, list[str]]]:
+    """Instances with the facts that are the same in every state."""
+    found = reasons[-1]
+    for others in map(dict, reasons[:-1]):
+        found = [(name, [one for one in facts if one in others[name]]) for name, facts in found if name in others]
+    return found
 
 
 class _Facts:
@@ -91,7 +105,9 @@ class _Facts:
         variable, name = re.escape(part["variable"]), instance["instance"]
         said = [re.sub(rf"(?<![\w.]){variable}\.", "", fact) for fact in facts]
         said = [_named(fact, variable, name) for fact in said]
-        return [fact for fact in said if not re.fullmatch(r"(?:\w+|\w+ \d+) != (?:\w+|\w+ \d+)", fact)]
+        return [
+            fact for fact in said if not re.fullmatch(r"\w+(?: \d+)? != \w+(?: \d+)?|not: \w+ \d+ == \w+ \d+", fact)
+        ]
 
     def _other(self, part: Json, instance: Json, facts: list[str]) -> list[str]:
         """The facts of an instance of an inner quantifier."""
@@ -144,10 +160,16 @@ def _named(fact: str, variable: str, name: str) -> str:
     return re.sub(rf"(?<![\w.']){variable}(?: {re.escape(name)})?(?![\w:])", name, fact)
 
 
+def _possessive(words: str) -> str:
+    """`(Client 1).phase` as `Client 1's phase`."""
+    return re.sub(r"\((\w+ \d+)\)\.", r"\1's ", words)
+
+
 COMPARED = {"<=": "at most", "<": "less than", "==": "equal to", "!=": "different from"}
 
 
 def _sentence(text: str, value: bool, operands: list[tuple[str, str]]) -> str:
+    text, operands = _possessive(text), [(_possessive(what), words) for what, words in operands]
     known = [(what, words) for what, words in operands if what != text]
     if (matched := re.fullmatch(r"majority\((.+)\)", text)) and len(known) == 1:
         return f"{known[0][0]} {known[0][1]} are {'' if value else 'not '}a majority"
@@ -159,6 +181,8 @@ def _sentence(text: str, value: bool, operands: list[tuple[str, str]]) -> str:
             what, words = known[0]
             other = right if what == left else left
             if operator == "==" and value and what == left:
+                return f"{what} is {words}"
+            if operator == "!=" and not value and what == left:
                 return f"{what} is {words}"
             if what == left and (operator, value) in (("!=", True), ("==", False)):
                 return f"{what} is {words}, not {other}"

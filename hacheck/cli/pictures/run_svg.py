@@ -8,6 +8,7 @@ from html import escape
 
 from hacheck.checker.pictures.lanes import CLIENTS
 from hacheck.checker.pictures.step_captions import StepCaptions
+from hacheck.checker.run_view.broken_part import broken_parts
 from hacheck.checker.run_view.view_reader import Json, ViewReader
 
 LANE, ROW, TOP, LEFT, CAPTION = 130, 34, 64, 60, 430
@@ -98,7 +99,7 @@ class _Drawing:
 
     def _step(self, step: int) -> Iterator[str]:
         reader, y = self.reader, self.y(step)
-        breaks = step == reader.last and bool(reader.view["story"]) and reader.view["story"][-1]["rule"] == "facts"
+        breaks = step == reader.last and reader.loop is None and bool(broken_parts(reader))
         if breaks:
             yield f'<rect x="0" y="{y - 14}" width="{self.width}" height="{ROW - 4}" fill="#fdecea"/>'
         looped = reader.loop is not None and step > reader.loop
