@@ -26,7 +26,7 @@ help:
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
 	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
-	@echo "make interop-replay     carry counterexamples out on the real IceStorm, and write docs/truth.md"
+	@echo "make interop-replay     carry counterexamples out on the real IceStorm and Artemis, and write docs/truth.md"
 	@echo "make clean    remove $(VENV), caches and builds"
 
 verify: $(VENV)/.installed

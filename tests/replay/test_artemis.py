@@ -17,12 +17,13 @@ from hacheck.cli.replaying.chosen_run import Chosen, chosen_run
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.replay.artemis.brokers import Brokers
-from hacheck.replay.artemis.replication import ArtemisReplication, policy_of
+from hacheck.replay.artemis.replication import ArtemisReplication, ReplicationSession, policy_of
 from hacheck.replay.artemis.replication_steps import ReplicationSteps
 from hacheck.replay.artemis.scale_down import ArtemisScaleDown, ScaleDownSession
 from hacheck.replay.artemis.server_log import role, shared_store_mode
 from hacheck.replay.artemis.shared_store import Gate, SharedStoreSession
 from hacheck.replay.artemis.wire import CoreReader
+from hacheck.replay.outcomes import Masked
 from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.product import Position
 from hacheck.replay.relayed_connection import Heard
@@ -277,3 +278,21 @@ def test_messages_before_a_hand_over_are_sent_before_the_synchronization_ends(mo
     table.publish(2)
     assert table.sent == {1: "ok"}
     assert len(asked) == 1
+
+
+def test_server_that_has_stopped_by_itself_masks_what_the_run_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = run_of("artemis_replication", "outage_in_failback", "p3_no_incomplete_copy_serves").data
+    last = data.steps[-1].state
+    assert last["Server.mode"] == {"1": "active", "2": "active"}
+    lines = {1: ["AMQ221007: serves"], 2: ["AMQ221007: serves"]}
+    monkeypatch.setattr(Brokers, "runs", lambda self, n: True)
+    monkeypatch.setattr(Brokers, "lines", lambda self, n: lines[n])
+    monkeypatch.setattr(Brokers, "log_parts", lambda self, n: ([], lines[n]))
+    monkeypatch.setattr(Brokers, "ask", lambda self, command, n, *words: (True, ""))
+    brokers = Brokers(Path("nowhere"), range(1, 3), "", ProcessGroup())
+    traffic = Traffic(lambda message: False, lambda message: None)
+    session = ReplicationSession(Position(data, 16, last, last), brokers, traffic, ())
+    assert all("acknowledged" in line for line in session.conclude())
+    lines[2].append("AMQ221002: stopped")
+    with pytest.raises(Masked, match="server 2 serve, and it has stopped by itself"):
+        session.conclude()

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from hacheck.replay.artemis import jars
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.cluster_session import started
-from hacheck.replay.artemis.node_ids import NodeIds
 from hacheck.replay.artemis.replication_steps import SERVING, VOTER, ReplicationSteps
 from hacheck.replay.artemis.server_log import ACTIVE, Role, role
+from hacheck.replay.artemis.serving_servers import ServingServers
 from hacheck.replay.model_run import Json, ModelRun
 from hacheck.replay.outcomes import Masked
 from hacheck.replay.product import Position
@@ -23,8 +23,7 @@ from hacheck.replay.recording import Recording
 from hacheck.replay.traffic import Traffic
 
 WITNESS = 100
-"""The number of a message that a client sends as soon as a copy is complete: where it is in the end shows what a run
-without messages of its own has lost."""
+"""The number of a message that a client sends once a copy is complete: where it is in the end shows what was lost."""
 
 NOT_MAPPED: Mapping[str, str] = {"detail": "steps", "writes": "atomic", "votes": "atomic", "primaries": "1"}
 """Settings that have to be so: packets cannot be held otherwise."""
@@ -104,7 +103,7 @@ class ReplicationSession:
         self._steps = ReplicationSteps(position, brokers, traffic, self._policy)
         self.steps = {name: self._counted(row) for name, row in self._steps.table.items()}
         traffic.holds = self._steps.holds
-        self._nodes = NodeIds(brokers)
+        self._serving = ServingServers(brokers)
         self._witness = ""
 
     def _counted(self, row: Callable[..., None]) -> Callable[..., None]:
@@ -152,7 +151,7 @@ class ReplicationSession:
             found["Server.complete"][key] = shown.complete
             if shown.mode == "active" and self._steps.of("mode", n) in SERVING:
                 if self._steps.of("complete", n):
-                    found["Server.node_id"][key] = self._nodes.of(n)
+                    found["Server.node_id"][key] = self._serving.node_id(n)
                 if self._steps.sent:
                     numbers = self.brokers.numbers(n) or []
                     found["Server.journal"][key] = [number for number in numbers if number < WITNESS]
@@ -192,7 +191,8 @@ class ReplicationSession:
     # ---- the end ----
 
     def linger(self, seconds: float) -> None:
-        """Nothing is held any more; no server may change its role."""
+        """Nothing is held any more; no server may change its role, and what every server is at counts."""
+        self._steps.reacting.clear()
         self.traffic.holds = lambda message: False
         for kind in ("request", "reply"):
             self.traffic.let_all(kind=kind)
@@ -213,12 +213,11 @@ class ReplicationSession:
                 continue
             shown = self._role(n)
             words = f"server {n}: {shown.mode}, {'complete' if shown.complete else 'its copy was never completed'}"
-            if n in self.brokers.processes.paused:
-                words += ", and paused"
-            elif shown.mode == "active":
-                _, node = self.brokers.ask("node", n)
-                numbers = self.brokers.numbers(n)
-                good, answer = self.brokers.ask("send", n, str(WITNESS + n))
-                words += f", node id {node}, messages {numbers}; another message: {'acknowledged' if good else answer}"
+            good, more = True, "and paused"
+            if n not in self.brokers.processes.paused:
+                good, more = self._serving.acknowledges(n, WITNESS + n) if shown.mode == "active" else (False, "")
+            if not good and self._steps.of("mode", n) == "active":
+                raise Masked(f"the model has server {n} serve, and it has stopped by itself: {words} {more}")
+            words = f"{words}, {more}" if more else words
             found.append(words)
         return found
