@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck import shipped
 from hacheck.checker.verify import default_check
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
+from hacheck.model.language.declarations import ActionDeclaration, FaultDeclaration
 from hacheck.model.language.diagnostics import Diagnostic
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.testing.adapter import Adapter, methods
-from hacheck.testing.driven_system import NotDriven, driven, method_names, methods_of
+from hacheck.testing.driven_system import NotDriven, as_method, driven, method_names, methods_of
 from hacheck.testing.offered_actions import Offers
 from hacheck.testing.state_tracker import Tracker
 
@@ -89,17 +91,33 @@ def _made(adapter: type[Adapter]) -> Model:
 
 
 def _methods(adapter: type[Adapter], specification: Specification, system: System) -> frozenset[str]:
-    """The methods of an adapter that drive actions: all public ones of its own. Errors: `BadModel`."""
+    """The methods of an adapter that drive actions: all public ones of its own but those whose actions or faults the
+    settings switch off. Errors: `BadModel`."""
     given: object = adapter.drives
     if isinstance(given, str):
         raise BadModel(f"{adapter.__name__}.drives is one word; write a tuple of names: ({adapter.drives!r},)")
     found, possible = methods(adapter), method_names(system)
-    for name in sorted(found - set(possible)):
+    unknown = found - set(possible)
+    switched_off = unknown & _names_under_any_settings(specification) if unknown else frozenset()
+    for name in sorted(unknown - switched_off):
         raise BadModel(
             f"{adapter.__name__}.{name} is the name of no action of {specification.path}, which has "
             f"{', '.join(sorted(possible))}; begin the names of methods of your own with `_`"
         )
-    return found
+    return found - switched_off
+
+
+def _names_under_any_settings(specification: Specification) -> frozenset[str]:
+    """The names of methods for what the spec declares, whether its settings allow it or not: faults with a budget of
+    none, actions whose guard a switch makes false."""
+    allowed = tuple(
+        replace(one, budget=None, when=None) if isinstance(one, FaultDeclaration) else one
+        for one in specification.declarations
+    )
+    whole = replace(specification, declarations=allowed).instantiate(logs=True)
+    faults = () if whole.system is None else method_names(whole.system)
+    actions = (as_method(one.name.text) for one in allowed if isinstance(one, ActionDeclaration))
+    return frozenset((*faults, *actions))
 
 
 def _check(specification: Specification, given: str | None) -> str:

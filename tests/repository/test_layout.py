@@ -56,6 +56,18 @@ def test_shared_check_is_make_test_and_nothing_else(root: Path) -> None:
     assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', "exec make test"]
 
 
+def test_image_is_made_of_what_there_is_and_runs_without_root(root: Path) -> None:
+    lines = (root / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    copied = [
+        name for line in lines if line.startswith("COPY ") and "--from" not in line for name in line.split()[1:-1]
+    ]
+    assert {"hacheck", "spec", "pyproject.toml"} <= set(copied)
+    assert [name for name in copied if not (root / name).exists()] == []
+    allowed = (root / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert [name for name in copied if f"!{name}" not in allowed] == []
+    assert lines.index("USER hacheck") > max(number for number, line in enumerate(lines) if line.startswith("RUN "))
+
+
 def test_decision_records_are_numbered_once_each(root: Path) -> None:
     names = sorted(path.name for path in (root / "docs" / "decisions").iterdir())
     assert names

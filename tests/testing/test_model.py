@@ -95,6 +95,20 @@ def test_methods_are_actions(counter: Path) -> None:
     assert refused(adapter(counter, drives="count")) == "Some.drives is one word; write a tuple of names: ('count',)"
 
 
+def test_methods_of_what_the_settings_switch_off_are_not_used(tmp_path: Path) -> None:
+    place = tmp_path / "off.ha"
+    place.write_text(
+        'system S "s"\nswitch late = off\nparam pauses = 0 in 0..1\nnode Server[1] { n: 0..1 = 0 }\n'
+        "environment action go(s: Server) do\n  s.n := 1\n  log gone() at s\n"
+        "environment action wait_long(s: Server) when late do\n  s.n := 0\n"
+        "faults { pause Server up to pauses }\ninvariant fine: true\n"
+    )
+    own = {name: lambda self, **_: None for name in ("go", "wait_long", "pause", "resume")}
+    assert set(model_for(adapter(place, **own)).actions) == {"go"}
+    assert set(model_for(adapter(place, **own, settings={"late": True, "pauses": 1})).actions) == set(own)
+    assert "Some.crash is the name of no action" in refused(adapter(place, **own, crash=lambda self, n: None))
+
+
 def test_lines_or_driven_actions_are_needed(tmp_path: Path) -> None:
     place = tmp_path / "silent.ha"
     place.write_text(SILENT)
