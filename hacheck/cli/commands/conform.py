@@ -22,6 +22,8 @@ EPILOG = """
 
   hacheck conform mine.ha night.parquet --property one_leader   was it violated, when, by whom?
 
+  hacheck conform icestorm logs/ --adapter icestorm --switches 120     which switch would explain a deviation?
+
   hacheck conform mine.ha night.jsonl --skew 20 --out verdicts.parquet
 
   hacheck conform mine.ha night.jsonl --steps --hide timeout    a line for each step, but for timeouts
@@ -45,6 +47,7 @@ PROPERTY = "Also check whether this invariant or step invariant was violated, wh
 STRICT = "Exit code 1, too, where a property is possibly violated: some run that explains the whole log breaks it."
 WITHIN = "Longest time that this invariant may be broken by the log's clocks, else the trace deviates: one_leader=10s."
 NODE = "Map a node name in the log to a node of the model: primary=Server-1. Repeatable."
+SWITCHES = "If a trace deviates, look so many seconds for what would explain it: a switch, a fault, a larger skew."
 OUT = "Write the verdicts as a table: a .parquet file."
 JSON = "Write everything found as JSON (- is stdout)."
 REPORT = "Write one HTML page: a time line, the lines of the logs, and what the model says where one leaves it."
@@ -66,6 +69,7 @@ Within = Annotated[list[str] | None, option("--within", metavar="NAME=TIME", hel
 Nodes = Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=COMPARING)]
 Engine = Annotated[str, option("--engine", metavar="NAME", help=ENGINE, panel=RUNNING)]
 Master = Annotated[One, option("--master", metavar="URL", help=MASTER, panel=RUNNING)]
+Switches = Annotated[int, option("--switches", metavar="SECONDS", help=SWITCHES, panel=COMPARING, least=0, most=86_400)]
 Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT, writes=Writes())]
 JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())]
 Report = Annotated[One, option("--report", metavar="FILE", help=REPORT, panel=OUTPUT, writes=Writes())]
@@ -91,6 +95,7 @@ def conform(
     strict: Strict = False,
     within: Within = None,
     nodes: Nodes = None,
+    switches: Switches = 0,
     engine: Engine = "local",
     master: Master = None,
     out: Out = None,
@@ -132,5 +137,6 @@ def conform(
             quiet=quiet,
             no_color=no_color,
             report=report,
+            switches=switches,
         )
     )

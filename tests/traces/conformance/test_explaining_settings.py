@@ -1,0 +1,69 @@
+"""Settings that would explain a trace that deviates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.command import hacheck
+
+SPEC = """system Pair "a pair of servers"
+switch both_may_serve = off "a server serves though the other one does"
+switch may_stop_serving = off "a server that serves stops"
+node Server[2] { state mode: { standby, active } = standby }
+environment action take(s: Server)
+  when s.mode == standby and (both_may_serve or other(s).mode == standby)
+do
+  s.mode := active
+  log took() at s
+environment action leave(s: Server)
+  when s.mode == active and (may_stop_serving or other(s).mode == standby)
+do
+  s.mode := standby
+  log left() at s
+check default expect all hold
+"""
+
+
+def compared(folder: Path, *events: tuple[int, str], seconds: int = 300) -> tuple[int, str]:
+    """The exit code of `conform --switches`, and what it printed, for a log of events of two servers."""
+    (folder / "pair.ha").write_text(SPEC, encoding="utf-8")
+    lines: list[dict[str, object]] = [{"hacheck.traces": 1, "order": "total", "fields": {}}]
+    lines += [
+        {"trace_id": "night", "node": f"Server-{node}", "seq": seq, "time": seq * 10**9, "event": event}
+        for seq, (node, event) in enumerate(events, start=1)
+    ]
+    (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    ended = hacheck(
+        "conform", str(folder / "pair.ha"), str(folder / "log.jsonl"), "--switches", str(seconds), columns=200
+    )
+    return ended.code, ended.out + ended.err
+
+
+def test_switch_that_explains_the_whole_log_is_named(tmp_path: Path) -> None:
+    code, text = compared(tmp_path, (1, "took"), (2, "took"))
+    assert code == 1, text
+    assert "night conforms with --set both_may_serve=on: a server serves though the other one does" in text
+    assert "may_stop_serving" not in text
+
+
+def test_two_switches_explain_what_neither_does(tmp_path: Path) -> None:
+    _, text = compared(tmp_path, (1, "took"), (2, "took"), (1, "left"))
+    assert "night conforms with --set both_may_serve=on --set may_stop_serving=on" in text
+
+
+def test_log_that_nothing_explains_is_said_to_be_one(tmp_path: Path) -> None:
+    _, text = compared(tmp_path, (1, "took"), (1, "took"))
+    assert "other settings tried explains the whole log" in text
+    assert "conforms with" not in text
+
+
+def test_search_that_ends_early_says_so(tmp_path: Path) -> None:
+    from hacheck.api.explaining_settings import Explained
+    from hacheck.cli.logs.explaining_switches import lines_of
+
+    texts = [line.plain for line in lines_of(Explained("night", tried=2))]
+    assert texts == [
+        "night: none of 2 other settings tried explains the whole log",
+        "the time was over before every single setting was tried: give more --switches SECONDS",
+    ]
