@@ -115,7 +115,6 @@ def conform(
     all_known("engine", (engine,), ("local", "spark"))
     if master is not None and engine != "spark":
         raise BadInput("--master needs Spark", "add --engine spark")
-
     return conform_traces(
         ConformRequest(
             spec=spec,
