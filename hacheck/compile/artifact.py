@@ -151,6 +151,7 @@ def described(system: System) -> str:
         assumptions=(),
         faults=(),
         promises=(),
+        definitions=(),
     )
     # Words in sets have another order in each process.
     text = _SET_OF_WORDS.sub(lambda found: f"{{{sorted(found[1].split(', '))}}}", repr(bare))

@@ -217,9 +217,8 @@ class Observation(Struct, frozen=True):
     anonymous: bool = False
 
 
-class Promise(Struct, frozen=True):
-    """A value that says what clients have been promised; where it grows, something is acknowledged to them. No step
-    and no property depends on it."""
+class NamedValue(Struct, frozen=True):
+    """A value and what the spec calls it. No step and no property depends on it."""
 
     name: str
     value: Expression
@@ -234,7 +233,8 @@ class System(Struct, frozen=True):
     `faults`: one line for each kind of fault explored, as printed in the report.
     `endless`: the counters that have no greatest value. Their ranges end at a bound for an exploration up to one;
     `counters.ranges.unbounded` is the system without it.
-    `promises`: what the spec marks as `acknowledged to clients`.
+    `promises`: what the spec marks as `acknowledged to clients`; where such a value grows, clients are promised
+    something. `definitions`: those without parameters, so that what is said of a property can have their names.
     """
 
     name: str
@@ -251,7 +251,8 @@ class System(Struct, frozen=True):
     bounds: tuple[tuple[str, str], ...]
     faults: tuple[str, ...]
     endless: tuple[str, ...] = ()
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[NamedValue, ...] = ()
+    definitions: tuple[NamedValue, ...] = ()
 
 
 __all__ = [
@@ -280,9 +281,9 @@ __all__ = [
     "MakeRecord",
     "MapOf",
     "Member",
+    "NamedValue",
     "Observation",
     "Old",
-    "Promise",
     "Property",
     "PropertyKind",
     "Quantified",

@@ -33,8 +33,8 @@ from hacheck.model.ir import (
     Expression,
     Extreme,
     Local,
+    NamedValue,
     Observation,
-    Promise,
     Property,
     Quantified,
     StateVariable,
@@ -48,7 +48,7 @@ from hacheck.model.types import Bool, Enum, Identity, Node, Range, Record, Type
 __all__ = ["TextError", "parse_system", "print_system", "print_term"]
 
 NAMED = (Enum, Node, Identity, Record)
-BY_NAME = (System, StateVariable, Action, Property, Observation, Promise)
+BY_NAME = (System, StateVariable, Action, Property, Observation, NamedValue)
 OPERATORS = (Unary, Binary, Quantified, Extreme)
 EXPRESSIONS = get_args(Expression)
 PLAIN = (str, int, type(None))

@@ -42,7 +42,7 @@ CLASSES: dict[str, type[Any]] = {
             ir.Fairness,
             ir.Property,
             ir.Observation,
-            ir.Promise,
+            ir.NamedValue,
             ir.Shown,
             ir.System,
         ),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from hacheck.model.evaluation import EvaluationError, Scope, evaluate
-from hacheck.model.ir import Promise, System
+from hacheck.model.ir import NamedValue, System
 from hacheck.model.render import show
 from hacheck.model.runs import State
 from hacheck.model.types import Bag, Bool, Map, Option, Range, Sequence, Set, Type, Value, values
@@ -30,7 +30,7 @@ def acknowledged(system: System, before: State, after: State) -> Iterator[tuple[
                 yield promise.name, item
 
 
-def _value(promise: Promise, variables: dict[str, tuple[int, Type]], state: State) -> tuple[Value] | None:
+def _value(promise: NamedValue, variables: dict[str, tuple[int, Type]], state: State) -> tuple[Value] | None:
     try:
         return (evaluate(promise.value, Scope(variables, state, state)),)
     except EvaluationError:

@@ -139,7 +139,7 @@ class _Facts:
         if value == (part["op"] == "some"):  # there are instances that make it so
             hit = [one for one in part["instances"] if self.truth(one) is wanted]
             return [fact for one in hit[:2] for fact in self._other(part, one, self.facts(one, wanted))]
-        return [f"{'' if value else 'not: '}{part['text']}"]
+        return [part["text"] if value else f"{part['text']} is false"]
 
     def _leaf(self, part: Json, value: bool) -> str:
         """One comparison, with what it compares."""
@@ -192,4 +192,4 @@ def _sentence(text: str, value: bool, operands: list[tuple[str, str]]) -> str:
             no = "" if value else "not "
             return f"{left} {known[0][1]} is {no}{COMPARED[operator]} {right} {known[1][1]}"
     values = ", ".join(f"{what} is {words}" for what, words in known)
-    return f"{'' if value else 'not: '}{text}" + (f" ({values})" if values else "")
+    return (text if value else f"{text} is false") + (f" ({values})" if values else "")

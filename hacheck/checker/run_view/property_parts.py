@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 from hacheck.model.evaluation import EvaluationError, Scope, domain_values, evaluate
-from hacheck.model.expressions import Binary, Constant, Domain, Expression, Local, Quantified, Unary
+from hacheck.model.expressions import Binary, Constant, Domain, Expression, Local, Quantified, Unary, Variable
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import Property
 from hacheck.model.render import show, show_expression
+from hacheck.model.rewrite import rebuild
 from hacheck.model.runs import State
 from hacheck.model.types import Bool, Value
 from hacheck.model.typing import type_of
+
+EXPRESSIONS = get_args(Expression)
 
 Part: TypeAlias = dict[str, Any]
 
@@ -34,6 +37,11 @@ class PropertyParts:
         self.truth: list[list[str]] = []
         self.goal: Part | None = None
         self.premise: Part | None = None
+        self._names = {
+            words: one.name
+            for one in (*interpreter.system.definitions, *interpreter.system.promises)
+            if len(words := _words(one.value)) > len(one.name)
+        }
 
     def look(self, states: Sequence[State]) -> None:
         """Adds the truth of every part in each state, in order."""
@@ -63,7 +71,7 @@ class PropertyParts:
         return made, value
 
     def _new(self, expression: Expression) -> Part:
-        part: Part = {"id": len(self.truth), "op": "", "text": _words(expression)}
+        part: Part = {"id": len(self.truth), "op": "", "text": self._text(expression)}
         self.truth.append([])
         if len(self.truth) > PARTS_MAX:
             return part
@@ -98,9 +106,20 @@ class PropertyParts:
         for place, operand in enumerate(_compared(expression)):
             known = part.setdefault("operands", [])
             if place == len(known):
-                known.append({"text": _words(operand), "values": []})
+                known.append({"text": self._text(operand), "values": []})
             words = "" if silent else _shown(operand, scope)
             known[place]["values"].append(self.intern(words))
+
+    def _text(self, expression: Expression) -> str:
+        """An expression in words, with the names of definitions in place of what they stand for."""
+        return _words(self._with_names(expression)) if self._names else _words(expression)
+
+    def _with_names(self, node: Any) -> Any:
+        if isinstance(node, EXPRESSIONS) and not isinstance(node, Constant | Local | Variable):
+            name = self._names.get(_words(node))
+            if name is not None:
+                return Local(name, type_of(node))
+        return rebuild(node, self._with_names)
 
     # ---- as data ----
 

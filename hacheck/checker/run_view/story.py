@@ -302,7 +302,7 @@ def _is_violated(reader: ViewReader) -> bool:
 def _facts(broken: Sequence[Broken]) -> Iterator[Sentence]:
     for one in broken[:FACTS_MAX]:
         if one.facts:
-            start = f"Of {one.instance}: " if one.instance else ""
+            start = f"Of {one.instance}: " if one.instance else "In the last state: "
             yield Sentence("facts", f"{start}{'; '.join(one.facts)}.", ())
 
 

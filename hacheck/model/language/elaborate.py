@@ -33,7 +33,7 @@ from hacheck.model.language.fields import declare_field, declare_view, refreshes
 from hacheck.model.language.final_pass import finished, name_bounds
 from hacheck.model.language.identity_pools import places, uncounted
 from hacheck.model.language.kept_locals import KeptLocal
-from hacheck.model.language.promises import promises
+from hacheck.model.language.named_values import definitions, promises
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.language.rule_table import RULES
 from hacheck.model.language.statements import body as statement_body
@@ -78,7 +78,8 @@ class Described(Struct, frozen=True):
     properties: tuple[ir.Property, ...]
     observations: tuple[ir.Observation, ...]
     initial: tuple[ir.Statement, ...]
-    promises: tuple[ir.Promise, ...]
+    promises: tuple[ir.NamedValue, ...]
+    definitions: tuple[ir.NamedValue, ...]
 
 
 class Elaboration:
@@ -146,10 +147,11 @@ class Elaboration:
         shown = tuple(self.each(d.ObserveDeclaration, lambda one: log_lines.observation(context, one, every)))
         initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context, lines="none")))
         promised = self.attempt(lambda: promises(context, self.declarations))
+        defined = () if context.diagnostics else self.attempt(lambda: definitions(context, self.declarations))
         if context.diagnostics:
             return None
         begun = tuple(step for body in initial for step in body)
-        return Described(tuple(lines), found_properties, shown, begun, promised)
+        return Described(tuple(lines), found_properties, shown, begun, promised, defined)
 
     def elaborate_faults(self, found: list[Fault]) -> bool:
         """Treat that part of the rest which depends on what faults there are; whether nothing is wrong with it."""
@@ -354,4 +356,5 @@ class Elaboration:
             faults=described.faults,
             endless=tuple(context.endless),
             promises=described.promises,
+            definitions=described.definitions,
         )
