@@ -130,3 +130,29 @@ def test_expressions_of_a_reader_are_those_of_the_language() -> None:
     for text in ("", "1 +", "true) reachable x: (true", "mode", "s.mode == active", "old(1)", "1\nfair all", "((", "#"):
         with pytest.raises(WrongExpression, match=r"\w"):
             reader.read(text)
+
+
+NAMED = """system Named "x"
+node Client { unsent: set of 1..2 = { m: 1..2 } }
+node Server { has: set of 1..2 = {} }
+define sent: set of 1..2 = { m: 1..2 where m not in Client.unsent }
+define kept(m: 1..2): bool = some s: Server where m in s.has
+action send_it(c: Client) do
+  choose m in c.unsent
+  c.unsent := c.unsent without m
+invariant stored "what is sent is stored":
+  sent subset Server.has and (every m: 1..2 satisfies m in sent implies kept(m))
+check default expect stored violated
+"""
+
+
+def test_parts_of_a_property_have_the_names_of_definitions(tmp_path: Path) -> None:
+    spec = tmp_path / "named.ha"
+    spec.write_text(NAMED, encoding="utf-8")
+    ((views, run, asked),) = found_in(spec)
+    assert [one.name for one in views.system.definitions] == ["sent"]
+    goal = views.view(run, asked).to_json()["property"]["tree"]["goal"]
+    first, second = goal["children"]
+    assert first["text"] == "sent subset (Server 1).has"
+    assert first["operands"][0]["text"] == "sent"
+    assert second["instances"][0]["children"][0]["text"] == "m in sent"

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 
-from hacheck.checker.run_view.captions import acknowledgements
+from hacheck.checker.run_view.captions import acknowledgements, calls_said
 from hacheck.checker.run_view.story import fault_words
 from hacheck.checker.run_view.view_reader import FieldChange, ViewReader
-
-FAILED = {"not done": "no answer, and not done", "answer lost": "no answer, but done"}
-"""What became of a call whose caller cannot know that."""
 
 FIELDS_MAX = 3
 """So many fields that changed are named."""
@@ -50,7 +47,11 @@ class StepCaptions:
         repaired = self._repair(step) if kind == "repair" else ""
         if repaired:
             return "", repaired
-        said = [*self._locks(step), *self._messages(step), *self._calls(step)]
+        said = [
+            *self._locks(step),
+            *self._messages(step),
+            *calls_said(reader.effects(step, "call"), reader.actor(step), self.words),
+        ]
         said += [f"{self.words(one['node'])} halts" for one in reader.effects(step, "halt")]
         said += [self.words(words) for words in acknowledgements(reader.effects(step, "acknowledged"))]
         said += self._fields(step, alone=not said)
@@ -106,24 +107,6 @@ class StepCaptions:
             link = f"{self.words(effect['from'])} -> {self.words(effect['to'])}"
             how = "is replaced" if effect["t"] == "replaced" else "is lost"
             said.append(f"{_message(effect['name'])} {link} {how}")
-        return said
-
-    def _calls(self, step: int) -> list[str]:
-        """What was called, with what, and what came of it; equal calls of several nodes once."""
-        grouped: dict[str, dict[str, list[str]]] = {}
-        for call in self.reader.effects(step, "call"):
-            given = self.words(", ".join(value for _, value in call["arguments"]))
-            came = call["answer"] if call["outcome"] == "answered" else FAILED.get(call["outcome"], call["outcome"])
-            who = f"{self.words(call['from'])} calls" if call["from"] != self.reader.actor(step) else "calls"
-            nodes = grouped.setdefault(f"{who} {call['op']}({given})" if given else f"{who} {call['op']}", {})
-            nodes.setdefault(self.words(came), []).append(self.words(call["to"]))
-        said = []
-        for what, answers in grouped.items():
-            at = [
-                f"at {', '.join(dict.fromkeys(nodes))}" + (f": {came}" if came else "")
-                for came, nodes in answers.items()
-            ]
-            said.append(f"{what} {', '.join(at)}")
         return said
 
     # ---- fields ----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from hacheck.checker.described_run import words_of
 from hacheck.checker.run_view.state_slots import Slot
@@ -13,6 +13,9 @@ from hacheck.model.runs import Step
 
 FIELDS_MAX = 3
 """So many fields that changed are named."""
+
+FAILED = {"not done": "no answer, and not done", "answer lost": "no answer, but done"}
+"""What became of a call whose caller cannot know that."""
 
 HAPPENED = {"crash": "crashes", "restart": "restarts", "pause": "is paused", "resume": "resumes", "halt": "halts"}
 
@@ -56,13 +59,28 @@ def _traffic(events: list[Event], actor: str) -> Iterable[str]:
             case "lock":
                 held = event["after"] != "none"
                 yield f"{event['lock']}: held by {event['after']}" if held else f"{event['lock']}: no longer held"
-            case "call":
-                who = f"{event['from']} " if event["from"] != actor else ""
-                given = ", ".join(value for _, value in event["arguments"])
-                came = event["answer"] if event["outcome"] == "answered" else event["outcome"]
-                yield f"{who}calls {event['op']}({given}) at {event['to']}" + (f": {came}" if came else "")
+    yield from calls_said(events, actor)
     for item, receivers in sent.items():
         yield f"sends {item} to {', '.join(dict.fromkeys(receivers))}"
+
+
+def calls_said(events: Iterable[Event], actor: str, words: Callable[[str], str] = str) -> list[str]:
+    """What was called, with what, and what came of it; equal calls of several nodes once. `words`: shortens names."""
+    grouped: dict[str, dict[str, list[str]]] = {}
+    for call in (event for event in events if event["t"] == "call"):
+        given = words(", ".join(value for _, value in call["arguments"]))
+        outcome = str(call["outcome"])
+        came = str(call["answer"]) if outcome == "answered" else FAILED.get(outcome, outcome)
+        who = f"{words(call['from'])} calls" if call["from"] != actor else "calls"
+        nodes = grouped.setdefault(f"{who} {call['op']}({given})" if given else f"{who} {call['op']}", {})
+        nodes.setdefault(words(came), []).append(words(call["to"]))
+    said = []
+    for what, answers in grouped.items():
+        at = [
+            f"at {', '.join(dict.fromkeys(nodes))}" + (f": {came}" if came else "") for came, nodes in answers.items()
+        ]
+        said.append(f"{what} {', '.join(at)}")
+    return said
 
 
 def acknowledgements(events: Iterable[Event]) -> list[str]:

@@ -142,9 +142,29 @@ class _Drawing:
             yield f'<path d="M{x - gap} {y}l{gap} -4v8z" fill="{colour}"/>'
         else:
             yield self._words(x, y + 5, "✗", RED, middle=True, bold=True)
-        middle = (self.x[start] + x) // 2
+        middle = (
+            self.x[start] + (LANE // 2 if self.x[end] > self.x[start] else -LANE // 2)
+            if call
+            else (self.x[start] + x) // 2
+        )
         name = effect["op"] if call else effect["name"]
+        if call and not self._is_first(effect, step):
+            return
+        if len(name) > ITEM_CHARACTERS:
+            name = f"{name[: ITEM_CHARACTERS - 1]}…"
         yield self._words(middle, (begin + y) // 2 - 5, name, colour, middle=True)
+
+    def _is_first(self, effect: Json, step: int) -> bool:
+        """Whether a call has its name at its arrow: of several from a node to one side the first."""
+        right = self.x[effect["to"]] > self.x[effect["from"]]
+        calls = [
+            one
+            for one in self.reader.effects(step, "call")
+            if one["from"] == effect["from"]
+            and one["to"] in self.x
+            and (self.x[one["to"]] > self.x[one["from"]]) == right
+        ]
+        return calls[0] is effect
 
     def _acknowledged(self, step: int) -> Iterator[str]:
         """An arrow to the clients, with what they are promised."""

@@ -222,8 +222,14 @@ class Picture {
     return [[-1.6, 1.6].map((shift) => s("line", { x1, y1: y + shift, x2, y2: y + shift, stroke: color })),
       arrow.ok ? s("path", { d: `M${x2 - 2 * direction} ${y - 5}L${x2 + 6 * direction} ${y}L${x2 - 2 * direction} ${y + 5}Z`,
         fill: color }) : this.text(x2, y + 5, "✗", { fill: color, "text-anchor": "middle", "font-weight": 700 }),
-      arrow.label && this.lane > 60 ? this.text(from + direction * this.lane / 2, y - 5, arrow.label,
+      arrow.label && this.lane > 60 ? this.text(from + direction * this.lane / 2, y - 5, this.short(arrow.label),
         { fill: color, "text-anchor": "middle" }) : null];
+  }
+
+  /** A name that fits between two lanes. */
+  short(name) {
+    const room = Math.floor((this.lane - 20) / 5.6);
+    return name.length > room ? `${name.slice(0, room - 1)}…` : name;
   }
 
   event(step, row) {
