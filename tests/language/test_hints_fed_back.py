@@ -135,6 +135,16 @@ CASES = [
         "param terms = 5 in 1..9\ninvariant i: terms > 0\n",
     ),
     (
+        "invariant i: false\ninvariant j: false\ncheck c expect i violated, j violated\n",
+        "names stand together: `expect ONE, OTHER violated`",
+        "invariant i: false\ninvariant j: false\ncheck c expect i, j violated\n",
+    ),
+    (
+        "invariant i: false\ninvariant j: false\ncheck c expect i violated j violated\n",
+        "names stand together: `expect ONE, OTHER violated`",
+        "invariant i: false\ninvariant j: false\ncheck c expect i, j violated\n",
+    ),
+    (
         "procedure greet(s: Server) do send hi() to s\nenvironment action poke(s: Server) do greet(s)\n",
         "who sends is `action NAME(s: Server)`, which no `environment action` is",
         "procedure greet(s: Server) do send hi() to s\naction poke(s: Server) do greet(s)\n",

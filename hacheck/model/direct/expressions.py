@@ -248,6 +248,8 @@ class Expressions:
     def _best(self, written: t.Best, scope: Scope) -> Closure:
         walk, inner = self.filtered((written.binder,), written.where, scope)
         by = self.of(written.by, inner)
+        if written.kind == "sum":
+            return lambda m: sum(by(m) for _ in walk(m))
         place = self.layout.place_of_word
         chosen: Callable[..., Any] = max if written.kind == "max" else min
 

@@ -15,6 +15,10 @@ from hacheck.model.typing import join, type_of
 COMPARED_WITH_EACH = "compare it with each of them: `x == a or x == b`"
 
 
+SUMMED_MAX = 64
+"""How far apart the least and the greatest of summed numbers are at most: each step between them is a count."""
+
+
 def elaborate_collection(
     written: t.Best | t.Each | t.Braces | t.Image | t.Brackets, scope: Scope, expected: ty.Type | None
 ) -> ir.Expression:
@@ -38,11 +42,34 @@ def _best(written: t.Best, scope: Scope) -> ir.Expression:
     variable, domain, inner = bind(written.binder, written.where, scope)
     by = elaborate(written.by, inner)
     kind = type_of(by)
+    if written.kind == "sum":
+        return _sum(written, variable, domain, by)
     if isinstance(kind, ty.Node) and not kind.ranked:
         raise error("HA121", f"{kind.name}s are symmetric: none of them is the greatest", written.by.span)
     if not isinstance(kind, ty.Range | ty.Enum | ty.Node) and not (isinstance(kind, ty.Record) and kind.ordered):
         raise error("HA104", f"{describe(kind)} has no order", written.by.span)
-    return ir.Extreme(written.kind, variable, domain, by)
+    return ir.Extreme("max" if written.kind == "max" else "min", variable, domain, by)
+
+
+def _sum(written: t.Best, variable: str, domain: ir.Domain, by: ir.Expression) -> ir.Expression:
+    """The numbers of all elements added: for each number above the least, how many elements have at least that. So it
+    names no element, and symmetric ones stay symmetric. Errors: `HA104`, `HA112`."""
+    kind = type_of(by)
+    if not isinstance(kind, ty.Range):
+        raise error("HA104", f"`sum` needs numbers, this is {type_name(kind)}", written.by.span)
+    if kind.high - kind.low > SUMMED_MAX:
+        message = f"`sum` adds numbers of up to {SUMMED_MAX + 1} values; these have {kind.high - kind.low + 1:,}"
+        raise error("HA112", message, written.by.span, "make the range smaller")
+
+    def at_least(number: int) -> ir.Expression:
+        condition = ir.Binary("<=", ir.Constant(number, ty.Range(number, number)), by)
+        return ir.Quantified("count", variable, domain, condition)
+
+    low = ir.Constant(kind.low, ty.Range(kind.low, kind.low))
+    total: ir.Expression = ir.Binary("*", low, at_least(kind.low))  # all of them: `by` has a value, then
+    for number in range(kind.low + 1, kind.high + 1):
+        total = ir.Binary("+", total, at_least(number))
+    return total
 
 
 def _each(written: t.Each, scope: Scope, expected: ty.Type | None) -> ir.Expression:

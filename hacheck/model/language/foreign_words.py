@@ -105,6 +105,8 @@ def foreign_word(failure: Unreadable, words: Set[str], text: str) -> tuple[int, 
 def _clause(failure: Unreadable, words: Set[str], last: str, text: str) -> str | None:
     """What to write for a word, or a bracket, after which the text cannot be read on. `last`: what stands before."""
     found, before = failure.text, text[: failure.start].split()[-2:]
+    if before[-1:] == ["violated"] and (found in (",", "and") or failure.kind == NAME):
+        return "names stand together: `expect ONE, OTHER violated`"
     if "violated" in words and found in ("hold", "holds", "true", "ok", "passes"):
         return EXPECTED
     if "violated" in words and found in ("fails", "fail", "broken", "false"):

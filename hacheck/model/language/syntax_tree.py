@@ -78,9 +78,9 @@ class Quantifier(Struct, frozen=True):
 
 
 class Best(Struct, frozen=True):
-    """`max x in S where c by e`, and `min`."""
+    """`max x in S where c by e`, and `min`; `sum` of all `e`."""
 
-    kind: Literal["max", "min"]
+    kind: Literal["max", "min", "sum"]
     binder: Binder
     where: Expression | None
     by: Expression

@@ -131,6 +131,8 @@ def _measured(scope: Scope) -> str:
     kind = pick(chooser, [*scope.spec.nodes.values(), number(0, 2), BOOL])
     inner = replace(scope, known=(*scope.known, (name, kind)))
     ways = [f"(count {name}: {kind.text} where {predicate(inner)})"]
+    where = _where(inner)
+    ways += [f"(sum {name}: {kind.text}{where} by {value(replace(inner, depth=0), number(-1, 2))})"]
     ways += [f"size({text})" for text, held in scope.sources() if held.form in ("set", "sequence", "bag")]
     ways += [f"size({one})" for one in scope.spec.nodes]
     if scope.actor is not None and scope.owner in scope.spec.clocks and scope.sight not in ("settings", "nothing"):
