@@ -310,6 +310,11 @@ class _Resolver:
                 self._bound((one.binder,), (one.where, one.by), local)
             case t.Image():
                 self._bound((one.binder,), (one.where, one.item), local)
+            case t.Named():
+                self._visit(one.value, local)
+                inner = dict(local)
+                self._local(one.name, inner, "")
+                self._visit(one.body, inner)
             case t.For():
                 self._bound((one.binder,), (one.where, one.body), local)
             case t.Each():

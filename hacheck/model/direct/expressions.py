@@ -91,6 +91,8 @@ class Expressions:
                 return self._quantifier(written, scope)
             case t.Best():
                 return self._best(written, scope)
+            case t.Named(name, value, body):
+                return self.of(body, scope.having(name.text, self.of(value, scope)))
             case t.Each(name, key, item):
                 return self._each(name.text, self.layout.domains.of(key), item, scope)
             case t.Braces(items):

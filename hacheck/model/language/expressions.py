@@ -93,6 +93,8 @@ def _elaborate(written: t.Expression, scope: Scope, expected: ty.Type | None) ->
             return _choice(written, scope, expected)
         case t.Quantifier():
             return _quantifier(written, scope)
+        case t.Named(known, value, body):
+            return elaborate(body, scope.bind(known.text, Bound(elaborate(value, scope))), expected)
         case t.Best() | t.Each() | t.Braces() | t.Image() | t.Brackets():
             return scope.context.rules.collection(written, scope, expected)
         case t.Attribute():

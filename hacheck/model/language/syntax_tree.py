@@ -96,6 +96,15 @@ class Each(Struct, frozen=True):
     span: Span
 
 
+class Named(Struct, frozen=True):
+    """`let name = value; body`, at the beginning of a property: the value is put in wherever the name stands."""
+
+    name: Name
+    value: Expression
+    body: Expression
+    span: Span
+
+
 class Braces(Struct, frozen=True):
     """`{a, b}`: a set of these."""
 
@@ -159,6 +168,7 @@ Expression: TypeAlias = (
     | Choice
     | Quantifier
     | Best
+    | Named
     | Each
     | Braces
     | Image

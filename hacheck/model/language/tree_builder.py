@@ -80,6 +80,10 @@ class Builder:
         kind = cast(Any, parts[0].text)
         return t.Best(kind, self.binder(parts[1]), self.optional(parts[2]), self.expression(parts[3]), span)
 
+    def _let_goal(self, parts: list[Any], span: Span) -> t.Expression:
+        _, name, value, body = parts
+        return t.Named(self.name(name), self.expression(value), self.expression(body), span)
+
     def _each(self, parts: list[Any], span: Span) -> t.Expression:
         name, kind, item = parts
         return t.Each(self.name(name), self.type(kind), self.expression(item), span)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tests.meanings.generator.expressions import value
+from tests.meanings.generator.kinds import number as number_kind
 from tests.meanings.generator.predicates import predicate
 from tests.meanings.generator.scope import Scope, Spec
 from tests.strategies.choosing import chance, pick, weighted
@@ -90,5 +92,10 @@ def properties(spec: Spec) -> list[str]:
         if word == "step_invariant":
             text = f"old({text}) implies {predicate(replace(scope, old=True))}"
         binder = weighted(chooser, [(2, "every x: S satisfies"), (3, "some x: S where"), (1, "no x: S where")])
-        lines.append(f"{word} q_{number}{words}: {binder} {text}")
+        named = ""
+        if chance(chooser, 15):
+            low = number_kind(0, 2)
+            named = f"let k_{number} = {value(Scope(spec, (), sight='all', depth=1), low)}; "
+            text = f"({text}) or k_{number} > {chooser.integer(0, 2)}"
+        lines.append(f"{word} q_{number}{words}: {named}{binder} {text}")
     return lines
