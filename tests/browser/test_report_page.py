@@ -257,20 +257,31 @@ def test_tab_reaches_every_row_and_leaves_again(page: Page, standby: str) -> Non
     assert {"0", "5", "tab-why", "panel", "theme"} <= set(seen)
 
 
+def opened(page: Page, title: str) -> str:
+    """The text of a card that is clicked on. Where the page was redrawn since, it is opened again."""
+    page.click("summary", title)
+    script = (
+        "for (const one of document.querySelectorAll('details.card')) if (one.textContent.startsWith('TITLE')) {"
+        " one.open = true; return one.innerText; } return null;"
+    )
+    return str(page.wait(script.replace("TITLE", title)))
+
+
 def test_what_a_violation_needs_and_the_nearest_good_run_are_cards(page: Page, tmp_path: Path) -> None:
     report = tmp_path / "standby.html"
     spec = str(SPECS / "standby.ha")
     ended = hacheck("verify", spec, "--property", "one_active", "--blame", "--quiet", "--report", str(report))
     assert ended.code in (0, 1), ended.err
     page.open(f"{report.as_uri()}#/run/standby.ha/default/one_active/0")
-    page.click("summary", "What it needs")
-    card = next(one.text for one in page.all("details.card") if one.text.startswith("What it needs"))
+    page.wait("return document.querySelectorAll('.row').length")
+    card = opened(page, "What it needs")
     assert "Prevents the violation" in card
     assert "not violated (all" in card
-    page.click("summary", "Nearest good run")
-    card = next(one for one in page.all("details.card") if one.text.startswith("Nearest good run"))
-    assert "the first difference" in card.text
-    assert page.axe() == []
+    assert "the first difference" in opened(page, "Nearest good run")
     page.click("a", "The whole run")
-    assert "nearest good run" in page.text("h2")
+    page.wait("return document.querySelector('h2').textContent.includes('nearest good run')")
     assert not page.all(".row.break")
+    page.run("history.back()")
+    page.wait("return !document.querySelector('h2').textContent.includes('nearest good run')")
+    opened(page, "What it needs")
+    assert page.axe() == []

@@ -74,7 +74,7 @@ function deviationCard(trace) {
   if (trace.kind === "conforms") return null;
   return h("div", { class: "card deviation" }, h("h3", {}, "Where the log leaves the model"),
     trace.failing.length ? [h("p", {}, "It would have been written by ", h("b", {}, trace.transition),
-      "; in the nearest state:"), h("ul", {}, trace.failing.map((line) => h("li", {}, line))),
+      "; in the nearest state:"), h("ul", {}, trace.failing.map((line) => h("li", {}, coded(line)))),
       trace.assumption ? h("p", {}, "The assumption ", h("b", {}, trace.assumption), " alone forbids it.") : null] : null,
     trace.expected.length ? [h("p", {}, "Here the model could have written:"), h("ul", { class: "code" },
       trace.expected.map((line, place) => h("li", {}, place ? line : h("b", {}, line))))] : null,

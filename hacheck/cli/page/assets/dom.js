@@ -42,3 +42,7 @@ const brief = (text) =>
 
 /** Says something to those who cannot see what changed. */
 const announce = (text) => { byId("live").textContent = text; };
+
+/** Text in which what is in backquotes is code. */
+const coded = (text) => text.split(/(`[^`]*`)/).map((part) =>
+  part.length > 1 && part.startsWith("`") ? h("code", {}, part.slice(1, -1)) : part);

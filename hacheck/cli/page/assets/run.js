@@ -49,7 +49,7 @@ function blameOf(view) {
 function trialsOf(trials, look, words) {
   if (!trials.length) return null;
   return [h("h3", {}, h("span", { class: look ? `tag ${look}` : "soft" }, words)), h("ul", {}, trials.map((trial) => h("li", {},
-    linked({ text: trial.words, steps: [] }), ": ", trial.result,
+    coded(trial.words), ": ", trial.result,
     trial.steps.length ? [" · step ", trial.steps.map((step) => [jump(step), " "])] : null)))];
 }
 
