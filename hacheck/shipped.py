@@ -64,8 +64,8 @@ def names() -> tuple[str, ...]:
 def find(spec: str) -> Path:
     """The file that `spec` means: a path, or a shipped spec by its name, with or without `.ha`.
 
-    A file of the user's comes before a shipped one of that name. A folder does not: who keeps a folder
-    `icestorm` can still ask for the spec.
+    A file of the user's comes before a shipped one of that name, also where `.ha` is left out. A folder does not: who
+    keeps a folder `icestorm` can still ask for the spec.
 
     Errors: `UnknownSpec`; `OSError` for a link that leads nowhere.
     """
@@ -74,6 +74,9 @@ def find(spec: str) -> Path:
         path.stat()  # says what is wrong with the link
     if path.exists() and not path.is_dir():
         return path
+    named = path.with_name(path.name + SUFFIX) if path.name else path
+    if named.is_file():
+        return named
     shipped = {file.stem: file for file in (*examples(), *specs())}
     name = spec.removesuffix(SUFFIX)
     if name in shipped:

@@ -27,6 +27,9 @@ def run(words: Sequence[str]) -> None:
     if words and words[0] in ELSEWHERE:
         print(f"error: hacheck has no command `{words[0]}`\n  = hint: {ELSEWHERE[words[0]]}", file=sys.stderr)
         sys.exit(2)
+    if words and words[0].endswith(".ha"):
+        print(f"error: hacheck has no command `{words[0]}`\n  = hint: hacheck verify {words[0]}", file=sys.stderr)
+        sys.exit(2)
     if "_HACHECK_COMPLETE" not in os.environ:
         for command in COMMANDS:
             if words and words[0] == command.name:

@@ -69,6 +69,7 @@ def test_the_code_of_the_engine_is_printed() -> None:
 def test_the_list_names_every_shipped_spec() -> None:
     shown = hacheck("list").out
     assert all(name in shown for name in shipped.names())
+    assert all(path.stem in shown for path in shipped.examples())
     assert "None" not in shown
 
 
@@ -156,3 +157,19 @@ def test_why_of_a_violated_property_says_that_it_is_violated() -> None:
     assert ended.code == ExitCode.NOT_AS_EXPECTED
     assert "one_active  violated  in " in ended.out
     assert "--property one_active --runs" in ended.out
+
+
+def test_a_spec_in_the_place_of_a_command_is_answered_with_verify() -> None:
+    ended = hacheck("mine.ha")
+    assert (ended.code, ended.err.splitlines()[1]) == (ExitCode.BAD_INPUT, "  = hint: hacheck verify mine.ha")
+
+
+def test_a_file_here_comes_before_a_shipped_spec_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("icestorm.ha").write_text('system Mine "mine"\nnode A { }\ninvariant fine: true\n', encoding="utf-8")
+    assert "Mine" in hacheck("list", "icestorm").out
+    assert "HA IceStorm" in hacheck("list").out, "the list is of what is shipped"
+
+
+def test_an_svg_may_be_redirected() -> None:
+    assert hacheck("diagram", PAIR, "--static", "--format", "svg").out.startswith("<svg")

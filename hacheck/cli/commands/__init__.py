@@ -69,7 +69,13 @@ ELSEWHERE = {
     "validate": "`hacheck conform SPEC LOGS` compares logs with a spec",
     "repl": "`hacheck explore SPEC` takes steps by hand, in the browser",
     "new": "`hacheck init` writes a spec, a test and a workflow to begin with",
-    "graph": "`hacheck diagram SPEC` draws the state diagram",
+    **dict.fromkeys(("graph", "draw"), "`hacheck diagram SPEC` draws the state diagram"),
+    "watch": "`hacheck verify SPEC --watch` verifies again each time it is saved",
+    "lint": "`hacheck fmt --check SPEC` reads a spec; so does every other command",
+    **dict.fromkeys(
+        ("help", "docs", "tutorial"), "`hacheck explain tutorial` prints the tutorial, `--help` lists the commands"
+    ),
+    "examples": "`hacheck list` names the protocols and examples that come with it",
 }
 """What a command of another tool is called here."""
 

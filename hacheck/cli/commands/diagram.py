@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 from hacheck.cli.declaring import Writes, flag, option
@@ -50,8 +51,8 @@ def diagram(
     from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
 
     all_known("format", (format,), FORMATS)
-    if output is None and format == "svg":
-        raise BadInput("an SVG goes into a file", "add --output diagram.svg")
+    if output is None and format == "svg" and sys.stdout.isatty():
+        raise BadInput("an SVG is no text for a terminal", "add --output diagram.svg, or > diagram.svg")
     return draw(
         DiagramRequest(
             spec=spec,

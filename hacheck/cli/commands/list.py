@@ -35,9 +35,10 @@ def list_specs(
         return ExitCode.AS_EXPECTED
     table.add_column(no_wrap=True, min_width=max(map(len, shipped.names()), default=0))
     table.add_column(no_wrap=True, overflow="ellipsis")
-    for name in shipped.names():
-        specification = load_specification(name, no_color=no_color, examined=False)  # the tests examine them
-        table.add_row(Text(name, style="name"), specification.description)
+    for path in shipped.specs():
+        specification = load_specification(str(path), no_color=no_color, examined=False)  # the tests examine them
+        table.add_row(Text(path.stem, style="name"), specification.description)
     console.print(table)
+    console.print(Text(f"small, well-known protocols: {', '.join(path.stem for path in shipped.examples())}"))
     console.print(Text("hacheck list SPEC lists the checks of one", style="quiet"))
     return ExitCode.AS_EXPECTED
