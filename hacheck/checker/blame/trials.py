@@ -234,13 +234,11 @@ class _Blaming:
         except EvaluationError as error:
             stopped = f"a state of the run is none to begin in: {error.message}"
             return self.done([TrialResult(one.trial, "open", stopped=stopped) for one in listed] + self.assumed())
-        starts = {one.trial: places for one, places in zip(listed, made.starts, strict=True)}
+        starts = dict(zip(listed, made.starts, strict=True))
 
         def tried(one: Planned) -> TrialResult:
             before = one.restriction.start if isinstance(one.restriction, FaultLimit) else None
-            return self.search(
-                one.trial, made.system, starts[one.trial], 0 if before is None else one.trial.steps[0] - 1
-            )
+            return self.search(one.trial, made.system, starts[one], 0 if before is None else one.trial.steps[0] - 1)
 
         results: list[TrialResult] = []
         for action, fewer in plan.fewer.items():
