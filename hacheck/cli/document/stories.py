@@ -37,8 +37,8 @@ def story(system: System, run: Run, about: Property | None) -> list[str]:
     if run.error is not None:
         failed = code(system.actions[run.error.action].name)
         lines += [f"The next step, {failed}, is an error: {run.error.message}.", ""]
-    if reader.view["story"]:
-        lines += [prose(" ".join(one["text"] for one in reader.view["story"])), ""]
+    if sentences := [one["text"] for one in reader.view["story"] if one["rule"] != "facts"]:
+        lines += [prose(" ".join(sentences)), ""]
     found = [] if about is None or broken else read_by(system, run, about)
     if found:
         lines += ["So: " + "; ".join(f"{code(name)} is {words}" for name, words in found) + ".", ""]
