@@ -173,3 +173,14 @@ def test_a_file_here_comes_before_a_shipped_spec_of_its_name(tmp_path: Path, mon
 
 def test_an_svg_may_be_redirected() -> None:
     assert hacheck("diagram", PAIR, "--static", "--format", "svg").out.startswith("<svg")
+
+
+def test_a_run_is_shown_on_another_path(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    hacheck("simulate", PAIR, "--seed", "3", "--json", str(path))
+    shown = hacheck("show", str(path), "--path", "3~0")
+    assert (shown.code, "4 steps" in shown.out) == (ExitCode.AS_EXPECTED, True)
+    wrong = hacheck("show", str(path), "--path", "3~999")
+    assert (wrong.code, "there is no step 999 after step 3" in wrong.err) == (ExitCode.BAD_INPUT, True)
+    both = hacheck("show", str(path), "--path", "3", "--report", str(tmp_path / "x.html"))
+    assert (both.code, "--path goes with neither" in both.err) == (ExitCode.BAD_INPUT, True)

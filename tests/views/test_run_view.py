@@ -10,6 +10,7 @@ import pytest
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.checker.run_view.run_paths import BadPath, along
 from hacheck.checker.run_view.views import Views, places_of
 from hacheck.checker.verify import run_check
 from hacheck.cli.selection import select
@@ -156,3 +157,19 @@ def test_parts_of_a_property_have_the_names_of_definitions(tmp_path: Path) -> No
     assert first["text"] == "sent subset (Server 1).has"
     assert first["operands"][0]["text"] == "sent"
     assert second["instances"][0]["children"][0]["text"] == "m in sent"
+
+
+def test_a_path_leads_on_as_the_links_of_the_page_do(runs: list[tuple[Views, Any, Any]]) -> None:
+    for views, run, asked in runs:
+        middle = len(run.steps) // 2
+        view = views.view(run, asked)
+        edges = view.successors(middle)
+        for index, edge in enumerate(edges):
+            found = along(views, run, f"{middle}~{index}")
+            assert found.steps[:-1] == run.steps[:middle]
+            assert found.states[-1] == view.states[edge["to"]]
+            assert replay(views.system, found) is None
+        assert along(views, run, str(middle)).steps == run.steps[:middle]
+        for wrong in (f"{middle}~{len(edges)}", str(len(run.steps) + 1), "14~", "x", f"{middle}~0.999"):
+            with pytest.raises(BadPath):
+                along(views, run, wrong)

@@ -79,6 +79,16 @@ class BlameOptions(Struct, frozen=True):
     seconds_max: float | None = None
 
 
+class ShowOptions(Struct, frozen=True):
+    """How one run is shown. `path`: up to which step, and how on from there."""
+
+    form: str | None
+    out: str | None
+    steps: bool
+    blaming: BlameOptions | None
+    path: str | None
+
+
 class Saved(Struct, frozen=True):
     """A run found in a file, with what is needed to understand it."""
 
@@ -94,23 +104,23 @@ def show_saved(
     check: str | None,
     only: str | None,
     spec: str | None,
+    shown: ShowOptions,
     *,
-    form: str | None,
-    out: str | None,
-    steps: bool,
-    blaming: BlameOptions | None = None,
     no_color: bool,
 ) -> ExitCode:
     """Replays a saved run and shows it, with `blaming` also what it needs; or writes it in a format for other tools to
     `out`, else to standard output."""
+    form, blaming = shown.form, shown.blaming
     content = read_json(file)
     several = isinstance(content, dict) and "specs" in content
     saved = choose(saved_runs(content, file, spec if several else None), file, check, only)
-    target = open_target(out or "-") if form is not None else None
+    target = open_target(shown.out or "-") if form is not None else None
     specification = load_specification(saved.spec if several else spec or saved.spec, no_color=no_color, examined=False)
     system = system_of(specification, saved, {}, no_color=no_color)
     run = decode(system, saved, file)
     about = next((item for item in system.properties if item.name == saved.property), None)
+    if shown.path is not None:
+        run = on_path(system, run, shown.path)
     found = None if blaming is None else blamed_of(blaming, specification, saved, run, about, no_color=no_color)
     if form is not None and target is not None:
         from hacheck.cli.pictures.run_formats import in_format
@@ -118,13 +128,24 @@ def show_saved(
         target.save(in_format(form, specification, system, run, about, saved.check, found))
         return ExitCode.AS_EXPECTED
     console = output_console(no_color=no_color)
-    show_run(console, specification, system, saved, run, about, steps)
+    show_run(console, specification, system, saved, run, about, shown.steps)
     if found is not None:
         from hacheck.cli.checking.blaming import shown_blame
 
         console.print()
         console.print(indented(shown_blame(found), 2))
     return ExitCode.AS_EXPECTED
+
+
+def on_path(system: System, run: Run, path: str) -> Run:
+    """The run along another path. Errors: `BadInput`."""
+    from hacheck.checker.run_view.run_paths import BadPath, along
+    from hacheck.checker.run_view.views import Views
+
+    try:
+        return along(Views(system, {}), run, path)
+    except BadPath as bad:
+        raise BadInput(f"--path {bad.message}", bad.hint) from None
 
 
 def blamed_of(

@@ -19,6 +19,8 @@ EPILOG = """
 
   hacheck show found.json --property p --blame     what the violation needs; the nearest good run
 
+  hacheck show found.json --path 14~2.0            up to step 14, then on as the page's link says
+
   hacheck show run.json --format itf              for tools that read ITF
 """
 
@@ -32,6 +34,10 @@ BLAME = (
     "And show the nearest run in which the property holds."
 )
 TIME = "With --blame: how long all trials take together, by default 2m."
+PATH = (
+    "Show the run up to a step, and on from there by other steps than its own: 14~2.0 takes the third possible step, "
+    "then the first; links of the page are written so."
+)
 SPEC = "The spec of the run, if the file has several, or if it has moved."
 
 
@@ -49,12 +55,13 @@ def show(
     steps: Annotated[bool, flag("--steps", help=STEPS)] = False,
     blame: Annotated[bool, flag("--blame", help=BLAME)] = False,
     time: Annotated[str | None, option("--time", metavar="TIME", help=TIME)] = None,
+    path: Annotated[str | None, option("--path", metavar="PATH", help=PATH)] = None,
     report: Annotated[str | None, option("--report", metavar="FILE", help=REPORT, writes=Writes())] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
     """Replay a saved run with the reference interpreter and show it step by step."""
-    from hacheck.cli.checking.saved_runs import BlameOptions, report_saved, show_saved
+    from hacheck.cli.checking.saved_runs import BlameOptions, ShowOptions, report_saved, show_saved
     from hacheck.cli.options import parse_seconds
 
     if itf and form not in (None, "itf"):
@@ -68,9 +75,12 @@ def show(
         raise BadInput("--time goes with --blame", "showing a run takes no time that could be limited")
     if blame and form not in (None, "json"):
         raise BadInput(f"--blame and --format {form}: that format has no room for it", "use --format json or --report")
+    if path is not None and (blame or report is not None):
+        raise BadInput(f"--path goes with neither {'--blame' if blame else '--report'}", "the page has its own links")
     blaming = BlameOptions(None if time is None else parse_seconds(time)) if blame else None
     if report is not None:
         if form is not None:
             raise BadInput("--report and --format are two outputs", "leave one of them out")
         return report_saved(run, check, only, spec, report, blaming=blaming, no_color=no_color)
-    return show_saved(run, check, only, spec, form=form, out=out, steps=steps, blaming=blaming, no_color=no_color)
+    shown = ShowOptions(form, out, steps, blaming, path)
+    return show_saved(run, check, only, spec, shown, no_color=no_color)
