@@ -90,6 +90,11 @@ CASES = [
         "action c(s: Server) do s.queue := s.queue with 1\n",
     ),
     (
+        "action c(s: Server) do append(s.queue, 1)\n",
+        "write `x := x with e`",
+        "action c(s: Server) do s.queue := s.queue with 1\n",
+    ),
+    (
         "action c(s: Server) do s.queue.append(1)\n",
         "write `s.queue := s.queue with …`",
         "action c(s: Server) do s.queue := s.queue with 1\n",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from hacheck import shipped
@@ -9,6 +11,7 @@ from hacheck.checker.parametric.encoding_context import Unsupported
 from hacheck.checker.parametric.proof import SAFETY, Wanted
 from hacheck.cli.sources import load_specification
 from hacheck.model.language.specification import Check, Specification
+from tests.cli.command import hacheck
 from tests.nightly import first_of, nightly
 from tests.parametric.proofs import EXAMPLES, ROOT, changed, proof_of, verdicts, wanted
 from tests.parametric.test_proved import ICESTORM_CLAIMS
@@ -97,3 +100,16 @@ def _verdict(specification: Specification, check: Check) -> str:
         return "cannot be expressed in first-order logic"
     said = {verdict for name, verdict in verdicts(found).items() if name in broken}
     return next(verdict for verdict in ("proved", "open", "not inductive") if verdict in said)
+
+
+def test_what_fixes_a_number_of_nodes_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.ha"
+    path.write_text(
+        "system Pairs\n"
+        "node Node[2] symmetric { n: 0..1 = 0 }\n"
+        "environment action a(s: Node) when other(s).n == 0 do s.n := 1\n"
+        "invariant i: at most one s: Node where s.n == 1\n",
+        encoding="utf-8",
+    )
+    said = " ".join(hacheck("prove", str(path), "--time", "10s").out.split())
+    assert "the spec is for Node = 2 only; with Node = 3: `other` is for pairs; there are 3 Nodes" in said

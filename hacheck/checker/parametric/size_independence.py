@@ -91,11 +91,13 @@ def _laid_together(
     sized = {name: size for name, size in (*varied.items(), *literal.items()) if name in literal or name in by_setting}
     for name, size in {**sized, **varied}.items():  # where these do not do, nobody has to know of the others
         alone: ir.System | None = None
+        refused = ""
         for value in (*(size + more for more in TRIED), *range(size - 1, 0, -1)):
             evaluated = {name: value} if name in varied else {}
             forced = {name: value} if name in literal else {}
             beside = _unfolded(specification, settings, check, evaluated, forced)
             if beside.system is None:
+                refused = refused or next((f"{value}: {one.message}" for one in beside.diagnostics), "")
                 continue
             try:
                 require_same(at_hand.evaluated, beside.evaluated)
@@ -113,7 +115,8 @@ def _laid_together(
             least[name] = min(value, size)
         if alone is None:
             if name in literal or name in by_setting:
-                raise Unsupported(f"no other value of {name} than {size} is allowed")
+                why = f"; with {name} = {refused}" if refused else ""
+                raise Unsupported(f"the spec is for {name} = {size} only{why}")
             continue
         least.setdefault(name, size)
         found = alone if found is None else merged(base, found, alone)

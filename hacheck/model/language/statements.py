@@ -11,7 +11,7 @@ from hacheck.model import types as ty
 from hacheck.model.language import locks, log_lines, messages, operations
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.arguments import taken
-from hacheck.model.language.collection_syntax import OF_SEQUENCES
+from hacheck.model.language.collection_syntax import METHODS, OF_SEQUENCES
 from hacheck.model.language.constant_folding import enclosed
 from hacheck.model.language.context import Bound, Halt, Lines, Scope, describe
 from hacheck.model.language.diagnostics import SpecError, error, near
@@ -233,6 +233,8 @@ def _perform(written: t.Perform, scope: Scope) -> Made:
     procedure = context.procedures.get(word)
     if procedure is None:
         hint = near(word, context.procedures)
+        if word in METHODS:
+            hint = f"write `x := x {METHODS[word]} e`"
         raise error("HA103", f"there is no procedure `{word}`", written.procedure.span, hint)
     if word in scope.expanding:
         raise error("HA109", f"`{word}` calls itself", procedure.span)
