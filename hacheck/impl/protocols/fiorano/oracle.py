@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from hacheck.impl.kit.ledger import OK, Incumbents, Ledger, lost, repeated
 from hacheck.impl.node import Name, Node, Record
 from hacheck.impl.protocols.fiorano.replicated import ReplicatedServer
 from hacheck.impl.protocols.fiorano.replicated_states import SERVING, Role
@@ -19,61 +20,43 @@ from hacheck.impl.system import Broken, Member
 _SERVING = frozenset(role.value for role in SERVING)
 
 
-class Asked:
-    """A client's request. `outcome`: `ok` for good, once it was informed. `subscribers`: for a publication, those that
-    were certainly subscribed when it was asked for."""
-
-    __slots__ = ("client", "consumed", "object", "operation", "outcome", "subscribers", "value")
-
-    def __init__(self, client: Name, fields: Mapping[str, Any], subscribers: tuple[Name, ...]) -> None:
-        self.client = client
-        self.operation: str = fields["operation"]
-        self.consumed = tuple(fields["consumed"])
-        self.object: str = fields.get("object", "")
-        self.value: str = fields.get("value", "")
-        self.subscribers = subscribers
-        self.outcome = "unknown"
-
-
 class PairOracle:
-    """Watches a run. `once`: messages sent again are known as such."""
+    """Watches a run. `once`: messages sent again are known as such. `subscribers`: of publications, by their requests:
+    those that were certainly subscribed when it was asked for."""
 
     def __init__(self, members: tuple[Member, ...], *, once: bool) -> None:
         self._servers = tuple(m.name for m in members if m.role == "server")
         self._once = once
-        self._active: dict[Name, None] = {}
-        self._asked: dict[str, Asked] = {}
-        self._subscribers: dict[Name, None] = {}
-        self._seen: list[Broken] = []
+        self._active = Incumbents()
+        self._ledger = Ledger()
+        self._subscribed: dict[Name, None] = {}
+        self._subscribers: dict[str, tuple[Name, ...]] = {}
+        self._incomplete: list[Broken] = []
 
     def saw(self, at_us: int, member: Name, record: Record) -> None:
         """A record of a member."""
         event, fields = record.event, record.fields
         if event == "asked":
-            self._asked[fields["request"]] = Asked(member, fields, tuple(self._subscribers))
+            self._ledger.asked(member, fields)
+            self._subscribers[fields["request"]] = tuple(self._subscribed)
         elif event == "told":
-            asked = self._asked[fields["request"]]
-            if fields["outcome"] == "ok":
-                asked.outcome = "ok"
-                if asked.operation == "Subscribe":
-                    self._subscribers[member] = None
+            if self._ledger.told(fields).fields["operation"] == "Subscribe" and fields["outcome"] == OK:
+                self._subscribed[member] = None
         elif event == "state_change":
             self._changed(at_us, member, fields)
 
     def crashed(self, at_us: int, member: Name) -> None:
         """A member lost its memory."""
-        self._active.pop(member, None)
+        self._active.ends(member)
 
     def _changed(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         if fields["new"] not in _SERVING:
-            self._active.pop(member, None)
+            self._active.ends(member)
             return
-        if member not in self._active:
-            for other in self._active:
-                self._seen.append(Broken("one-active", f"{member} serves while {other} does", at_us))
-            if not fields["complete"]:
-                self._seen.append(Broken("complete-copy", f"{member} serves from a copy that is not complete", at_us))
-        self._active[member] = None
+        if member not in self._active.serving and not fields["complete"]:
+            story = f"{member} serves from a copy that is not complete"
+            self._incomplete.append(Broken("complete-copy", story, at_us))
+        self._active.begins(at_us, member)
 
     def verdict(
         self, at_us: int, durable: Mapping[Name, Mapping[str, bytes]], nodes: Mapping[Name, Node]
@@ -85,9 +68,9 @@ class PairOracle:
             for name, node in running.items()
             if isinstance(node, ReplicatedServer | SharedServer) and node.serving
         }
-        broken = self._seen[:3]
-        if len(serving) > 1 and not broken:
-            broken.append(Broken("one-active", f"{' and '.join(serving)} both serve", at_us))
+        if len(serving) > 1 and not self._active.broken:
+            self._active.at_once(at_us, list(serving))
+        broken = [*self._active.broken, *self._incomplete[:3]]
         if not serving and len(running) == len(self._servers):
             broken.append(Broken("serves-again", "nobody serves", at_us))
         if len(serving) == 1:
@@ -106,77 +89,50 @@ class PairOracle:
                 yield Broken("copies-equal", "the copies differ, and both servers take them for the same", at_us)
 
     def _data(self, at_us: int, repository: Repository) -> Iterator[Broken]:
-        queued: Counter[str] = Counter()
-        subscribed: Counter[tuple[Name, str]] = Counter()
-        for name, stored in repository.messages():
-            if name.startswith("ptp/"):
-                queued[stored.request] += 1
-            else:
-                subscribed[name.split("/")[2], stored.request] += 1
-        consumed: dict[str, dict[Name, None]] = {}
-        certainly: Counter[tuple[Name, str]] = Counter()
-        for asked in self._asked.values():
+        there = Counter(
+            stored.request if name.startswith("ptp/") else _for(stored.request, name.split("/")[2])
+            for name, stored in repository.messages()
+        )
+        certainly: Counter[str] = Counter()
+        perhaps: dict[str, None] = {}
+        for asked in self._ledger.requests.values():
             for request in asked.consumed:
-                consumed.setdefault(request, {})[asked.client] = None
-                if asked.outcome == "ok":
-                    certainly[asked.client if self._of_topic(request) else "", request] += 1
-        for request, asked in self._asked.items():
-            if asked.outcome == "ok":
-                yield from self._kept(at_us, request, asked, queued, subscribed, consumed.get(request, {}))
+                perhaps |= {request: None, _for(request, asked.client): None}
+                if asked.outcome == OK:
+                    certainly[_for(request, asked.client) if self._of_topic(request) else request] += 1
+        for request, asked in self._ledger.acknowledged():
+            match asked.fields["operation"]:
+                case "SendMessage":
+                    names: tuple[str, ...] = (request,)
+                case "Publish":
+                    names = tuple(_for(request, name) for name in self._subscribers[request])
+                case _:
+                    names = ()
+            yield from (lost(at_us, name) for name in names if not there[name] and name not in perhaps)
         yield from self._objects(at_us, repository)
         if self._once:
-            yield from self._duplicates(at_us, queued, subscribed, certainly)
+            yield from repeated(at_us, there, certainly, twice="consumed-once")
 
     def _of_topic(self, request: str) -> bool:
-        return request in self._asked and self._asked[request].operation == "Publish"
-
-    def _kept(
-        self,
-        at_us: int,
-        request: str,
-        asked: Asked,
-        queued: Counter[str],
-        subscribed: Counter[tuple[Name, str]],
-        consumed: Mapping[Name, None],
-    ) -> Iterator[Broken]:
-        if asked.operation == "SendMessage" and not queued[request] and not consumed:
-            yield Broken("acknowledged-kept", f"message {request} was acknowledged, and is gone", at_us)
-        elif asked.operation == "Publish":
-            for name in asked.subscribers:
-                if not subscribed[name, request] and name not in consumed:
-                    story = f"message {request} was acknowledged, and is gone for subscriber {name}"
-                    yield Broken("acknowledged-kept", story, at_us)
+        asked = self._ledger.requests.get(request)
+        return asked is not None and asked.fields["operation"] == "Publish"
 
     def _objects(self, at_us: int, repository: Repository) -> Iterator[Broken]:
         """Each client has objects of its own, and sets them one after the other."""
         possible: dict[str, list[str]] = {}
-        for asked in self._asked.values():
-            if asked.operation == "SetObject":
-                values = possible.setdefault(asked.object, [""])
-                if asked.outcome == "ok":
+        for asked in self._ledger.requests.values():
+            if asked.fields["operation"] == "SetObject":
+                values = possible.setdefault(asked.fields["object"], [""])
+                if asked.outcome == OK:
                     values.clear()
-                values.append(asked.value)
+                values.append(asked.fields["value"])
         for name, values in possible.items():
             found = repository.objects.get(name, b"").decode()
             if found not in values:
                 story = f"{name} is {found or 'gone'}, and was set to {values[0]} last"
                 yield Broken("acknowledged-kept", story, at_us)
 
-    def _duplicates(
-        self,
-        at_us: int,
-        queued: Counter[str],
-        subscribed: Counter[tuple[Name, str]],
-        certainly: Counter[tuple[Name, str]],
-    ) -> Iterator[Broken]:
-        for request, times in queued.items():
-            if times > 1:
-                yield Broken("exactly-once", f"message {request} is there {times} times", at_us)
-        for (name, request), times in subscribed.items():
-            if times > 1:
-                yield Broken("exactly-once", f"message {request} is there {times} times for {name}", at_us)
-        for (name, request), times in certainly.items():
-            if times > 1:
-                yield Broken("consumed-once", f"message {request} was consumed {times} times", at_us)
-            if queued[request] or subscribed[name, request]:
-                yield Broken("consumed-once", f"message {request} was consumed, and is there again", at_us)
+
+def _for(request: str, subscriber: Name) -> str:
+    """A subscriber's copy of a publication."""
+    return f"{request} for {subscriber}"

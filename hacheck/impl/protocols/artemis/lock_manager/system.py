@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hacheck.impl.kit.ledger import Incumbents
 from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.artemis.client import Client
@@ -15,18 +16,15 @@ from hacheck.impl.protocols.artemis.lock_manager.replication import LockManagedB
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.oracle import BrokerOracle
 from hacheck.impl.protocols.artemis.system import serving
-from hacheck.impl.system import Broken, Member, Oracle, Refused
+from hacheck.impl.system import Member, Oracle, Refused
 
 
 class LockOracle(BrokerOracle):
     """As for all brokers; but here nobody may serve beside another, under whatever node id."""
 
-    def _activated(self, at_us: int, member: Name, node_id: str) -> None:
-        others = [name for name, node in self._active.items() if node != node_id and name != member]
-        if others:
-            story = f"{member} serves node {node_id}, and {', '.join(others)} another one"
-            self._two.append(Broken("one-active", story, at_us))
-        super()._activated(at_us, member, node_id)
+    def __init__(self, members: tuple[Member, ...]) -> None:
+        super().__init__(members)
+        self._active = Incumbents(several=False)
 
 
 class LockManaged:

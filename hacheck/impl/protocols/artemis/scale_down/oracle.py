@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from hacheck.impl.kit.ledger import Ledger, lost
 from hacheck.impl.kit.storage import decode
 from hacheck.impl.node import Name, Node, Record
 from hacheck.impl.protocols.artemis.journal import Journal, from_files
@@ -33,7 +34,7 @@ def name_of(duplicate_id: str) -> tuple[str, int]:
 
 
 class ScaleDownOracle:
-    """Watches a run. `asked`: the messages that clients sent, and what they were answered last. `scaling`: who scales
+    """Watches a run. `ledger`: the messages that clients sent, and what they were answered. `scaling`: who scales
     down just now, and where to. `interrupted`: how many scale-downs were begun and not finished. `targets`: who was
     moved to. `prepared`: branches that a client knows to be prepared, and not to be ended."""
 
@@ -41,7 +42,7 @@ class ScaleDownOracle:
         self._options = options
         self._servers = tuple(member.name for member in members if member.role == "primary")
         self._members = members
-        self.asked: dict[str, str] = {}
+        self.ledger = Ledger()
         self.scaling: dict[Name, Name] = {}
         self.interrupted = 0
         self.targets: dict[Name, None] = {}
@@ -55,10 +56,9 @@ class ScaleDownOracle:
         """A record of a member."""
         event, fields = record.event, record.fields
         if event == "asked":
-            self.asked.setdefault(fields["request"], "unknown")
+            self.ledger.asked(member, fields)
         elif event == "told":
-            if self.asked[fields["request"]] != "ok":
-                self.asked[fields["request"]] = fields["outcome"]
+            self.ledger.told(fields)
             if fields["outcome"] == "ok":
                 self.prepared.pop(fields["request"], None)
         elif event == "prepared":
@@ -123,9 +123,9 @@ class ScaleDownOracle:
         return broken
 
     def _kept(self, at_us: int, present: Counter[str], branches: set[str]) -> Iterator[Broken]:
-        for name, outcome in self.asked.items():
-            if outcome == "ok" and not present[name]:
-                yield Broken("acknowledged-kept", f"message {name} was acknowledged, and is gone", at_us)
+        for name, _ in self.ledger.acknowledged():
+            if not present[name]:
+                yield lost(at_us, name)
         if not self.interrupted and not self.scaling:
             for name, times in present.items():
                 if times > 1:
