@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hacheck.impl.node import Received
+from hacheck.impl.node import Received, Unreachable
 from hacheck.impl.protocols.artemis.messages import Outgoing, SessionRefused, StopServer
 from hacheck.impl.protocols.artemis.scale_down.messages import Adopt, FindTarget, Move, MoveRefused, ScalingDown
 from hacheck.impl.protocols.artemis.scale_down.oracle import journal_of
@@ -349,3 +349,19 @@ def test_a_client_that_asks_too_few_times_gives_up(attempts: int, gives_up: bool
     assert stage.fields("gave_up") == ([{"target": "server-2"}] if gives_up else [])
     stage.run(3)
     assert stage.fields("connected")[-1]["broker"] == "server-2"
+
+
+def test_transaction_that_a_server_does_not_have_is_not_taken_for_committed() -> None:
+    """A server that stood in for another one before lets its clients in while that one is scaled down again, and has
+    not got what was prepared there yet."""
+    stage = Stage(SCALE_DOWN, 2, 2)
+    stage.start()
+    while not stage.fields("prepared", "client-2"):
+        stage.run(0.1)
+    (prepared,) = stage.fields("prepared", "client-2")
+    (server,) = {fields["broker"] for fields in stage.fields("connected", "client-2")}
+    stage.nodes[server].broker.server.journal.branches.clear()  # type: ignore[attr-defined]
+    stage.inform("client-2", Unreachable(server))
+    stage.run(5)
+    outcomes = [one["outcome"] for one in stage.fields("told", "client-2") if one["request"] == prepared["branch"]]
+    assert outcomes == ["unknown", "unknown"]

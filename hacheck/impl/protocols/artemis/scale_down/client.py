@@ -57,11 +57,10 @@ class ScaleDownClient(SessionClient):
     """One producer with one session. `all`: the servers, its first one first.
 
     `node_id`: whose session it had last. `target`: where it was sent, or empty; `tries`: how often it asked to be
-    let in there. `message`: what is under way or in doubt; `step`: how far it
-    has come; `command`: the last one; `again`: it may have been done before. `sends`: how many
-    were done since it turned to this server. `number`: of its messages. `commands`: of this session. `outbox`: its last
-    message, as its disk has it, or, while `writing`, will; `let_in`: where it is let in once its disk knows that what
-    is in doubt is there.
+    let in there. `message`: what is under way or in doubt; `step`: how far it has come; `command`: the last one.
+    `sends`: how many were done since it turned to this server. `number`: of its messages. `commands`: of this session.
+    `outbox`: its last message, as its disk has it, or, while `writing`, will; `let_in`: where it is let in once its
+    disk knows that what is in doubt is there.
     """
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
@@ -85,7 +84,6 @@ class ScaleDownClient(SessionClient):
         self.message: Outgoing | None = None
         self.step = 0
         self.command: Command = "send"
-        self.again = False
         self.sends = 0
         self.commands = 0
         raw = setup.durable.get(OUTBOX_KEY)
@@ -231,7 +229,7 @@ class ScaleDownClient(SessionClient):
             self._write_outbox(self.node_id)
             return
         self.message = self._outgoing(self.outbox.name)
-        self.step, self.again = 0, False
+        self.step = 0
         self._ask(self.message)
         if self.connected:
             self._perform(self.steps[0])
@@ -253,7 +251,6 @@ class ScaleDownClient(SessionClient):
     def _again(self) -> None:
         """Of a transaction whose prepare was not answered nothing may be left."""
         assert self.message is not None
-        self.again = True
         if not self.prepares:
             self._perform("send")
         elif self.step < 2:
@@ -284,8 +281,10 @@ class ScaleDownClient(SessionClient):
             self.step = 0
             self._perform("send")
             return
-        if message.outcome == "no-branch" and not self.again:
-            self._report("unknown")  # nothing explains this but that somebody else has ended it
+        if message.outcome == "no-branch":
+            # It was committed, by this client before it lost the answer, or somebody else has ended it, or it has not
+            # come yet: a server that stood in for the old one before lets its clients in while it is scaled down again.
+            self._report("unknown")
             self._forget()
             self.process.set_timer("go", self.options.pause_us)
             return
