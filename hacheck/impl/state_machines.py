@@ -8,7 +8,7 @@ from typing import Any
 
 from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.protocols.artemis.client_library.states import CONNECTION
-from hacheck.impl.protocols.artemis.colocated.states import REQUEST
+from hacheck.impl.protocols.artemis.colocated.requesting import REQUEST
 from hacheck.impl.protocols.artemis.lock_manager.states import LOCKED_BROKER
 from hacheck.impl.protocols.artemis.replication.states import BROKER as REPLICATED_BROKER
 from hacheck.impl.protocols.artemis.shared_store.states import BROKER as SHARED_STORE_BROKER

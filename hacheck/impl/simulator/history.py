@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -13,6 +13,34 @@ from hacheck.impl.simulator.faults import Fault
 
 EPOCH_NS = 1_767_225_600_000_000_000
 """Virtual time begins on 2026-01-01 at 00:00 UTC."""
+
+
+class Watcher(Protocol):
+    """Informed of everything, in true order of time. Times are true times in microseconds since the start."""
+
+    def sent(self, at_us: int, sender: Name, to: Name, message: Message) -> None:
+        """A message sets out; whether it arrives, `given` shows."""
+        ...
+
+    def given(self, at_us: int, member: Name, what: Input) -> None:
+        """A process gets an input."""
+        ...
+
+    def recorded(self, at_us: int, local_us: int, member: Name, record: Record) -> None:
+        """A process wrote a record; `local_us`: by its own clock."""
+        ...
+
+    def started(self, at_us: int, member: Name, incarnation: int) -> None:
+        """A process has been started."""
+        ...
+
+    def ended(self, at_us: int, member: Name, why: str) -> None:
+        """A process is gone: `crash`, `power`, or the reason it gave itself."""
+        ...
+
+    def fault(self, at_us: int, fault: Fault, begins: bool) -> None:
+        """A fault begins, or is over."""
+        ...
 
 
 class Sent(Struct, frozen=True, gc=False):

@@ -10,10 +10,10 @@ from msgspec import Struct, field
 from hacheck.impl.node import Name
 from hacheck.impl.simulator.drawing import Drawing
 from hacheck.impl.simulator.faults import Fault
+from hacheck.impl.simulator.history import Watcher
 from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.profiles import profile
 from hacheck.impl.simulator.targets import Cluster
-from hacheck.impl.simulator.watching import Watcher
 from hacheck.impl.simulator.world import Defect, Exhausted, Surroundings, World
 from hacheck.impl.system import Broken, Oracle, System
 

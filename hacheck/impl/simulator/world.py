@@ -36,10 +36,10 @@ from hacheck.impl.node import (
 from hacheck.impl.simulator.agenda import Agenda
 from hacheck.impl.simulator.clock import Clock
 from hacheck.impl.simulator.disk import Disk, DiskTimes
+from hacheck.impl.simulator.history import Watcher
 from hacheck.impl.simulator.hosts import Holder, Hosts, HostTimes
 from hacheck.impl.simulator.network import Link, LinkTimes, Network
 from hacheck.impl.simulator.process import Process, Timer, nobody
-from hacheck.impl.simulator.watching import Watcher
 from hacheck.impl.system import Member, Oracle, Refused, System
 
 

@@ -25,7 +25,6 @@ from hacheck.impl.node import (
 )
 from hacheck.impl.protocols.fiorano.channel import Channel, Link
 from hacheck.impl.protocols.fiorano.claiming import Claim, Step
-from hacheck.impl.protocols.fiorano.comparing import merit
 from hacheck.impl.protocols.fiorano.copying import Copies
 from hacheck.impl.protocols.fiorano.lock_file import Lock, LockFile
 from hacheck.impl.protocols.fiorano.messages import (
@@ -43,7 +42,16 @@ from hacheck.impl.protocols.fiorano.messages import (
 )
 from hacheck.impl.protocols.fiorano.options import ReplicatedOptions
 from hacheck.impl.protocols.fiorano.process import Process
-from hacheck.impl.protocols.fiorano.replicated_states import DECIDING, SERVER, SERVING, Role, View, When, wants_lock
+from hacheck.impl.protocols.fiorano.replicated_states import (
+    DECIDING,
+    SERVER,
+    SERVING,
+    Role,
+    View,
+    When,
+    merit,
+    wants_lock,
+)
 from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository
 from hacheck.impl.protocols.fiorano.serving import Server, answer_query, refuse
 from hacheck.impl.system import Member

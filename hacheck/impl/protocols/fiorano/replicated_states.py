@@ -12,8 +12,12 @@ from enum import Enum
 from msgspec import Struct
 
 from hacheck.impl.kit.state_table import StateTable
+from hacheck.impl.node import Name
 from hacheck.impl.protocols.fiorano.channel import Link
 from hacheck.impl.protocols.fiorano.lock_file import Lock
+from hacheck.impl.protocols.fiorano.messages import State
+from hacheck.impl.protocols.fiorano.options import ReplicatedOptions
+from hacheck.impl.protocols.fiorano.repository import Meta
 
 
 class Role(Enum):
@@ -159,3 +163,19 @@ def wants_lock(role: Role, view: View, alone_from_waiting: str) -> bool:
         return (view.peer is Role.WAITING and can_win) or view.peer is Role.PASSIVE_SYNC
     may_alone = alone_from_waiting == "anyone" or (alone_from_waiting == "in_sync" and view.in_sync)
     return view.link is _DOWN and may_alone
+
+
+def merit(mine: Meta, theirs: State, options: ReplicatedOptions, names: tuple[Name, Name]) -> Merit:
+    """How the own copy compares with what the peer said of its own. `names`: the own one and the peer's, which decide
+    between equals where there is no lock to decide."""
+    if not (mine.complete and theirs.complete):
+        return Merit.WINS if mine.complete else Merit.LOSES if theirs.complete else Merit.NONE
+    if options.epochs_in_lock_file:
+        own, other = (mine.epoch, mine.sequence), (theirs.epoch, theirs.sequence)
+    else:
+        own, other = (mine.timestamp_us, 0), (theirs.timestamp_us, 0)
+    if own != other:
+        return Merit.WINS if own > other else Merit.LOSES
+    if options.lock_file:
+        return Merit.EQUAL
+    return Merit.WINS if names[0] < names[1] else Merit.LOSES

@@ -19,10 +19,9 @@ from typing import Any
 
 from hacheck.impl.node import Name, Node
 from hacheck.impl.protocols.qpid.broker import Broker
-from hacheck.impl.protocols.qpid.comparing import differences
 from hacheck.impl.protocols.qpid.operator import GONE_OVER, Operator
 from hacheck.impl.protocols.qpid.options import Options
-from hacheck.impl.protocols.qpid.oracle import RECENT_US, ClusterOracle
+from hacheck.impl.protocols.qpid.oracle import RECENT_US, ClusterOracle, differences
 from hacheck.impl.protocols.qpid.transactions_oracle import on_queues
 from hacheck.impl.system import Broken, Member
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hacheck.impl.node import Message, Name, Node, Setup
-from hacheck.impl.protocols.artemis.colocated.client import ColocatedClient
+from hacheck.impl.node import Effect, Input, Message, Name, Node, Setup, Started
+from hacheck.impl.protocols.artemis.client import Client
 from hacheck.impl.protocols.artemis.colocated.configuration import PORT_MAX
+from hacheck.impl.protocols.artemis.colocated.hosting import Hosting, Server
 from hacheck.impl.protocols.artemis.colocated.messages import COLOCATED
 from hacheck.impl.protocols.artemis.colocated.options import Settings, configuration_of, read
 from hacheck.impl.protocols.artemis.colocated.oracle import ColocatedOracle
@@ -21,6 +22,31 @@ from hacheck.impl.protocols.artemis.system import REPLICATION, SHARED_STORE
 from hacheck.impl.system import Member, Oracle, Refused
 
 SERVERS_MIN = 2
+
+
+class Wanderer(Client):
+    """A client for which the servers it was informed at first are not all there are."""
+
+    def _known(self, connectors: tuple[Name, ...]) -> tuple[Name, ...]:
+        return connectors
+
+
+class ColocatedClient:
+    """The process of such a client."""
+
+    def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
+        self._hosting = Hosting(member.name)
+        self._hosting.add(Server(member.name, Wanderer(member, members, setup)))
+
+    def handle(self, given: Input, now_us: int) -> list[Effect]:
+        """What is to be done about an input."""
+        hosting = self._hosting
+        hosting.effects = []
+        if isinstance(given, Started):
+            hosting.give(hosting.servers[hosting.process], given, now_us)
+        else:
+            hosting.take(given, now_us)
+        return hosting.effects
 
 
 class Colocated:
