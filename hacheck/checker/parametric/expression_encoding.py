@@ -14,7 +14,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hacheck.checker.parametric.encoding_context import Unsupported, World
+from hacheck.checker.parametric.encoding_context import NUMBER, Unsupported, World
 from hacheck.checker.parametric.first_order_logic import (
     BOOL,
     FALSE,
@@ -42,10 +42,9 @@ from hacheck.checker.parametric.value_encoding import (
     some,
     term,
 )
-from hacheck.checker.parametric.value_order import before
 from hacheck.model import ir
 from hacheck.model.render import show_expression
-from hacheck.model.types import Bag, Node, Range, Record, Set, Type, values
+from hacheck.model.types import Bag, Enum, Node, Range, Record, Set, Type, values
 from hacheck.model.typing import type_of
 
 State = MappingType[str, SymbolicValue]
@@ -377,3 +376,29 @@ def _extreme(expression: ir.Extreme, scope: Scope) -> SymbolicValue:
     best = conjunction(chosen(found), every(world, domain.type, no_better, variable))
     world.define(implication(any_there, best))
     return found
+
+
+def before(world: World, kind: Type, left: SymbolicValue, right: SymbolicValue) -> Term:
+    """Whether one value comes before another in the order of their type."""
+    match kind:
+        case Range():
+            return world.less(NUMBER, term(left), term(right))
+        case Node(name, _, _) if name in world.signature.open_kinds:
+            return world.less(world.signature.sort(kind), term(left), term(right))
+        case Enum() | Node():
+            members = [constant(world, kind, one) for one in values(kind)]
+            pairs = combinations(members, 2)
+            return disjunction(
+                *(conjunction(equal(world, kind, left, low), equal(world, kind, right, high)) for low, high in pairs)
+            )
+        case Record(_, fields):
+            assert isinstance(left, Fields), f"{left} is no record"
+            assert isinstance(right, Fields), f"{right} is no record"
+            result: Term = FALSE
+            for name, part in reversed(fields):
+                one, other = left.item(name), right.item(name)
+                same = equal(world, part, one, other)
+                result = disjunction(before(world, part, one, other), conjunction(same, result))
+            return result
+        case _:
+            raise Unsupported(f"an order of {type(kind).__name__.lower()} values")

@@ -99,7 +99,7 @@ def with_found(
 ) -> tuple[Proof, tuple[str, ...], tuple[str, ...]]:
     """A proof with lemmas that were looked for, these as a spec may say them, and what to say of them; the proof at
     hand, and none, where they do not help."""
-    from hacheck.checker.symbolic.lemmas import FINDING_SECONDS_MAX, lemmas
+    from hacheck.checker.symbolic.lemma_search import FINDING_SECONDS_MAX, lemmas
 
     properties = tuple(item.name for item in before.prepared.questions.properties)
     names = tuple(name for name in properties if name in before.ctis or before.shown.get(name) == 1)

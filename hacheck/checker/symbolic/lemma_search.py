@@ -17,13 +17,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import combinations
 from typing import TypeVar
 
+from msgspec.structs import replace
+
+from hacheck.checker.engine import Limits, Report
+from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.inductive_claims import largest_inductive, with_premises
 from hacheck.checker.symbolic.fact_table import Table, fact_name, unlike
 from hacheck.checker.symbolic.implications import base
 from hacheck.checker.symbolic.lemma_candidates import Claim, ClaimPrinter, Cube, Literal
-from hacheck.checker.symbolic.prepared_encoding import Prepared
+from hacheck.checker.symbolic.lemma_facts import facts
+from hacheck.checker.symbolic.prepared_encoding import Prepared, prepare
+from hacheck.checker.symbolic.reachable_states import reached
 from hacheck.checker.symbolic.system_encoding import DOMAIN
 from hacheck.checker.symbolic.z3_library import Formula, Model, Solver, held, minimal_core
+from hacheck.model.ir import Property, System
 from hacheck.supervise.task import Cancelled
 
 CANDIDATES_MAX = 24
@@ -360,3 +367,36 @@ class Finder:
             if solver.model(broken, *uses) is not None:
                 return False
         return True
+
+
+FINDING_SECONDS_MAX = 60.0
+"""So long is looked for lemmas."""
+
+
+def lemmas(
+    system: System, names: tuple[str, ...], limits: Limits, report: Report, watch: Stopwatch
+) -> tuple[tuple[Property, ...], tuple[str | None, ...]]:
+    """Lemmas with which all these properties may be inductive, and each as text of a spec if it can be said there; none
+    where none were found. Errors: `Cancelled`, `Refused`, `EvaluationError` as `prepare`."""
+    own = tuple(one for one in system.properties if one.name in names)
+    known = facts(system)
+    properties = tuple(
+        Property(fact_name(number), "reachable", fact.condition, None, (), "", "", 0)
+        for number, fact in enumerate(known)
+    )
+    with watch.phase("exploring for lemmas"):
+        states = reached(system, limits, report, watch)
+    if states is None:
+        return (), ()
+    prepared = prepare(replace(system, properties=(*own, *properties)), (), limits, report, watch)
+    if prepared is None:
+        return (), ()
+    table = Table(prepared, states.columns, states.count, len(known))
+    finder = Finder(prepared, table, ClaimPrinter(system, known), tuple(one.name for one in own if one.kind != "step"))
+    with watch.phase("finding lemmas"):
+        chosen = finder.find(tuple(one.name for one in own))
+    taken = {one.name for one in system.properties}
+    free = (name for name in (f"found_{number}" for number in range(1, 10_000)) if name not in taken)
+    rendered = [(name, *finder.printer.condition(claim)) for name, claim in zip(free, chosen, strict=False)]
+    made = tuple(Property(name, "lemma", goal, None, (), "found", "", 0) for name, goal, _ in rendered)
+    return made, tuple(None if text is None else f"lemma {name}: {text}" for name, _, text in rendered)

@@ -7,6 +7,7 @@ change are numbers. A step takes exactly one outcome, which is a constant of its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -14,12 +15,15 @@ from hacheck.checker.explicit.premises import PREMISE
 from hacheck.checker.explicit.property_conditions import NO_VALUE, Questions
 from hacheck.checker.symbolic.action_outcomes import Behaviour, Outcome, behaviour, reads
 from hacheck.checker.symbolic.bit_vector_terms import Terms, junction, negation, number, sort_of
-from hacheck.checker.symbolic.well_formed_states import well_formed
 from hacheck.compile.lowering.blocks import Lowered, SearchTarget
+from hacheck.compile.lowering.expression_graph import Graph
 from hacheck.compile.lowering.expression_nodes import Node
-from hacheck.compile.lowering.layout import contents
+from hacheck.compile.lowering.layout import Cell, Flagged, Group, Layout, Place, Series, contents, slots_of
+from hacheck.compile.lowering.operations import less
+from hacheck.compile.lowering.symbolic_values import Items, read
 from hacheck.model.interpreter import call
 from hacheck.model.runs import State
+from hacheck.model.types import Bag
 
 _PAIRWISE_MAX = 100  # above, that no two outcomes are taken is said by a number for each
 MARK = "'"
@@ -227,3 +231,48 @@ def _next_slots(
         for text, names in by_value.items():
             chain = f"(ite {junction('or', names)} {text} {chain})"
         yield slot, f"(= {after[slot].name} {chain})"
+
+
+def well_formed(lowered: Lowered) -> Iterator[Node]:
+    """Conditions that hold of slots which hold a state, and of no others: each holds a number up to its highest,
+    what is behind a length or under a flag that is off holds 0, and bags are sorted."""
+    graph, layout = lowered.graph, lowered.layout
+    for index, slot in enumerate(layout.slots):
+        if slot.fixed is None and slot.high & (slot.high + 1):
+            # The interval of the slot says this much already, so the comparison must not be folded.
+            yield graph.make("le", (_slot_content(graph, layout, index), graph.const(slot.high)), 0, 1)
+    for place in layout.places:
+        yield from _well_formed_place(graph, layout, place)
+
+
+def _slot_content(graph: Graph, layout: Layout, index: int) -> Node:
+    slot = layout.slots[index]
+    return graph.slot(index, slot.high) if slot.fixed is None else graph.const(slot.fixed)
+
+
+def _well_formed_place(graph: Graph, layout: Layout, place: Place) -> Iterator[Node]:
+    match place:
+        case Cell():
+            return
+        case Flagged(_, flag, inner):
+            on = _slot_content(graph, layout, flag)
+            yield graph.or_(on, _blank(graph, layout, inner))
+            yield from _well_formed_place(graph, layout, inner)
+        case Group(_, items):
+            for item in items:
+                yield from _well_formed_place(graph, layout, item)
+        case Series(kind, length, items):
+            count = graph.zero if length is None else _slot_content(graph, layout, length)
+            for number, item in enumerate(items):
+                yield graph.or_(graph.lt(graph.const(number), count), _blank(graph, layout, item))
+                yield from _well_formed_place(graph, layout, item)
+            if isinstance(kind, Bag):
+                held = read(graph, place, lambda slot: _slot_content(graph, layout, slot))
+                assert isinstance(held, Items), f"{kind} holds items"
+                for number, (first, second) in enumerate(pairwise(held.items), start=1):
+                    there = graph.lt(graph.const(number), count)
+                    yield graph.implies(there, graph.not_(less(graph, second, first)))
+
+
+def _blank(graph: Graph, layout: Layout, place: Place) -> Node:
+    return graph.all_of(graph.eq(_slot_content(graph, layout, slot), graph.zero) for slot in slots_of(place))
