@@ -43,7 +43,7 @@ class Ledger:
         self.requests[fields["request"]] = request
         return request
 
-    def told(self, fields: Mapping[str, Any]) -> Request:
+    def answered(self, fields: Mapping[str, Any]) -> Request:
         """An answer, from the record of it."""
         request = self.requests[fields["request"]]
         if request.outcome != OK:

@@ -15,8 +15,8 @@ def test_request_that_was_acknowledged_stays_so() -> None:
     ledger = Ledger()
     ledger.asked("client", asked("r", sent=["m"]))
     assert not list(ledger.acknowledged())
-    ledger.told({"request": "r", "outcome": "ok"})
-    ledger.told({"request": "r", "outcome": "unknown"})
+    ledger.answered({"request": "r", "outcome": "ok"})
+    ledger.answered({"request": "r", "outcome": "unknown"})
     ledger.asked("client", asked("r", sent=["other"]))
     ((name, request),) = ledger.acknowledged()
     assert (name, request.sent, request.outcome) == ("r", ("m",), "ok")
@@ -26,7 +26,7 @@ def test_what_was_perhaps_consumed_is_not_certainly_consumed() -> None:
     ledger = Ledger()
     for outcome in ("ok", "failed", "unknown"):
         ledger.asked("client", asked(outcome, consumed=[f"m-{outcome}"]))
-        ledger.told({"request": outcome, "outcome": outcome})
+        ledger.answered({"request": outcome, "outcome": outcome})
     certainly, perhaps = ledger.consumed()
     assert certainly == {"m-ok": 1}
     assert perhaps == {"m-ok", "m-unknown"}

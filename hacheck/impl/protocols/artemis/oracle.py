@@ -42,7 +42,7 @@ class BrokerOracle:
         if event == "asked":
             self._ledger.asked(member, fields)
         elif event == "told":
-            self._ledger.told(fields)
+            self._ledger.answered(fields)
         elif event in ACTIVE_EVENTS:
             self._active.begins(at_us, member, f"node {fields['node_id']}")
         elif event == PASSIVE_EVENT:

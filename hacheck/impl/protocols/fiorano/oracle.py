@@ -40,7 +40,7 @@ class PairOracle:
             self._ledger.asked(member, fields)
             self._subscribers[fields["request"]] = tuple(self._subscribed)
         elif event == "told":
-            if self._ledger.told(fields).fields["operation"] == "Subscribe" and fields["outcome"] == OK:
+            if self._ledger.answered(fields).fields["operation"] == "Subscribe" and fields["outcome"] == OK:
                 self._subscribed[member] = None
         elif event == "state_change":
             self._changed(at_us, member, fields)

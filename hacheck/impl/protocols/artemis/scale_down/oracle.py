@@ -58,7 +58,7 @@ class ScaleDownOracle:
         if event == "asked":
             self.ledger.asked(member, fields)
         elif event == "told":
-            self.ledger.told(fields)
+            self.ledger.answered(fields)
             if fields["outcome"] == "ok":
                 self.prepared.pop(fields["request"], None)
         elif event == "prepared":
