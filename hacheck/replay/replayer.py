@@ -95,19 +95,26 @@ class _Replay:
         unfit = self.product.unfit(self.run)
         if unfit is not None:
             return _Verdict("not_carried_out", unfit, None, ())
-        with self.product.session(self.position, self.recording) as session:
-            try:
-                return self._carried_out(session)
-            except Awaited as awaited:
-                return self._did_not_come(session, awaited)
-            except Refuted as refuted:
-                return self._ended("refuted", str(refuted), session)
-            except NotCarriedOut as reason:
-                return self._ended("not_carried_out", str(reason), session)
-            except EnvironmentLacks as reason:
-                return self._ended("environment", str(reason), session)
-            except Masked as reason:
-                return self._ended("masked", str(reason), session)
+        try:
+            with self.product.session(self.position, self.recording) as session:
+                return self._verdict_on(session)
+        except EnvironmentLacks as reason:  # before anything was started
+            self.recording.note(f"==== environment: {reason}")
+            return _Verdict("environment", str(reason), None, ())
+
+    def _verdict_on(self, session: Session) -> _Verdict:
+        try:
+            return self._carried_out(session)
+        except Awaited as awaited:
+            return self._did_not_come(session, awaited)
+        except Refuted as refuted:
+            return self._ended("refuted", str(refuted), session)
+        except NotCarriedOut as reason:
+            return self._ended("not_carried_out", str(reason), session)
+        except EnvironmentLacks as reason:
+            return self._ended("environment", str(reason), session)
+        except Masked as reason:
+            return self._ended("masked", str(reason), session)
 
     def _ended(self, outcome: Outcome, reason: str, session: Session) -> _Verdict:
         self.recording.note(f"==== {outcome}: {reason}")

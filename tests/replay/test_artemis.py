@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from hacheck.cli.replaying.chosen_run import Chosen, chosen_run
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
+from hacheck.replay.artemis import jars
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.replication import ArtemisReplication, ReplicationSession, policy_of
 from hacheck.replay.artemis.replication_steps import ReplicationSteps
@@ -27,6 +28,7 @@ from hacheck.replay.outcomes import Masked
 from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.product import Position
 from hacheck.replay.relayed_connection import Heard
+from hacheck.replay.replayer import carry_out
 from hacheck.replay.traffic import Message, Traffic
 
 PACKETS: dict[str, str] = json.loads((Path(__file__).parent / "recorded" / "artemis_packets.json").read_text())
@@ -296,3 +298,13 @@ def test_server_that_has_stopped_by_itself_masks_what_the_run_shows(monkeypatch:
     lines[2].append("AMQ221002: stopped")
     with pytest.raises(Masked, match="server 2 serve, and it has stopped by itself"):
         session.conclude()
+
+
+def test_jars_that_maven_cannot_get_are_no_fault_of_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(jars, "classpath", lambda folder: None)
+    jars.programs.cache_clear()
+    data = run_of("artemis_replication", "outage_in_failback", "p3_no_incomplete_copy_serves").data
+    result = carry_out(data, ArtemisReplication(), tmp_path / "run", lambda step: None)
+    assert result.outcome == "environment"
+    assert "Maven cannot get the jars" in result.reason
+    assert list((tmp_path / "run").iterdir()) == [tmp_path / "run" / "messages.txt"]

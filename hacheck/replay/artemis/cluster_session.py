@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from hacheck.replay.artemis import jars
 from hacheck.replay.artemis.brokers import Brokers
-from hacheck.replay.artemis.jars import programs
 from hacheck.replay.artemis.wire import CoreReader
-from hacheck.replay.outcomes import EnvironmentLacks
 from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.recording import Recording
 from hacheck.replay.tcp_proxies import TcpProxies
 from hacheck.replay.traffic import Traffic
 
 
+def missing() -> str | None:
+    """Why no run can be carried out on Artemis here, with what to install; `None`, if it can."""
+    if not sys.platform.startswith("linux"):
+        return "runs are carried out on Artemis on Linux only: who calls whom is read from /proc"
+    return jars.missing()
+
+
 @contextmanager
 def started(recording: Recording, members: Sequence[int], *, shared: bool = False) -> Iterator[tuple[Brokers, Traffic]]:
     """A cluster of these servers, none of them started, whose packets nothing holds. When it is left, none of its
-    processes runs. Errors: `EnvironmentLacks`, where Maven cannot get the jars."""
-    classes = programs()
-    if classes is None:
-        raise EnvironmentLacks("Maven cannot get the jars of artemis-server: it needs a registry, once")
+    processes runs. Errors: `EnvironmentLacks`."""
+    folder = recording.folder / "classes"
+    classes = jars.programs().unpacked(folder)
     with ProcessGroup() as processes:
         brokers = Brokers(recording.folder / "logs", members, classes, processes, shared=shared)
         traffic = Traffic(lambda message: False, recording.message)
@@ -35,3 +42,4 @@ def started(recording: Recording, members: Sequence[int], *, shared: bool = Fals
         finally:
             brokers.close()
             proxies.close()
+            shutil.rmtree(folder, ignore_errors=True)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec import Struct
+
+from hacheck.replay.outcomes import EnvironmentLacks
 
 SERVER = Path(__file__).parent / "server"
 RESOLVE_SECONDS_MAX = 600.0
@@ -46,20 +51,31 @@ def classpath(folder: Path) -> str | None:
 
 
 @cache
-def programs() -> str | None:
-    """The class path with the jars and the programs of `server`, which are compiled into a folder that is removed when
-    this process ends. `None`, if Maven cannot get the jars. Errors: `RuntimeError`, if they do not compile."""
-    folder = TemporaryDirectory(prefix="hacheck-artemis-")
-    _kept.append(folder)
-    jars = classpath(Path(folder.name))
-    if jars is None:
-        return None
-    sources = [str(SERVER / name) for name in ("Broker.java", "Clients.java")]
-    command = ["javac", "-cp", jars, "-d", folder.name, *sources]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX, check=False)
-    if ended.returncode != 0:
-        raise RuntimeError(f"javac: {ended.stderr.strip()}")
-    return f"{folder.name}:{jars}"
+def programs() -> Programs:
+    """The jars and the programs of `server`, resolved and compiled once in a process. Errors:
+    `EnvironmentLacks`, if Maven cannot get the jars, or the programs do not compile. Cost: the first time, some 8 s."""
+    with TemporaryDirectory(prefix="hacheck-artemis-") as place:
+        folder = Path(place)
+        jars = classpath(folder)
+        if jars is None:
+            raise EnvironmentLacks("Maven cannot get the jars of artemis-server: it needs a registry, once")
+        sources = [str(SERVER / name) for name in ("Broker.java", "Clients.java")]
+        command = ["javac", "-cp", jars, "-d", place, *sources]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX, check=False)
+        if ended.returncode != 0:
+            raise EnvironmentLacks(f"the programs that start Artemis do not compile: {ended.stderr.strip()}")
+        return Programs(jars, {file.name: file.read_bytes() for file in folder.glob("*.class")})
 
 
-_kept: list[TemporaryDirectory[str]] = []
+class Programs(Struct, frozen=True):
+    """What servers and clients are run from. `classes`: by the name of its file."""
+
+    jars: str
+    classes: Mapping[str, bytes]
+
+    def unpacked(self, folder: Path) -> str:
+        """Writes the classes into a folder. Returns the class path."""
+        folder.mkdir(parents=True)
+        for name, content in self.classes.items():
+            (folder / name).write_bytes(content)
+        return f"{folder}:{self.jars}"

@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from hacheck.replay.artemis import jars
 from hacheck.replay.artemis.brokers import Brokers
-from hacheck.replay.artemis.cluster_session import started
+from hacheck.replay.artemis.cluster_session import missing, started
 from hacheck.replay.artemis.replication_steps import SERVING, VOTER, ReplicationSteps
 from hacheck.replay.artemis.server_log import ACTIVE, Role, role
 from hacheck.replay.artemis.serving_servers import ServingServers
@@ -52,7 +51,7 @@ class ArtemisReplication:
 
     def missing(self) -> str | None:
         """Why no server can be started here."""
-        return jars.missing()
+        return missing()
 
     def unfit(self, run: ModelRun) -> str | None:
         """Settings that servers cannot be brought to."""

@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from hacheck.replay.artemis import jars
 from hacheck.replay.artemis.brokers import Brokers
-from hacheck.replay.artemis.cluster_session import started
+from hacheck.replay.artemis.cluster_session import missing, started
 from hacheck.replay.artemis.log_waiting import SECONDS, LogWaiting
 from hacheck.replay.artemis.server_log import ACTIVE, role
 from hacheck.replay.model_run import Json, ModelRun
@@ -47,7 +46,7 @@ class ArtemisScaleDown:
 
     def missing(self) -> str | None:
         """Why no server can be started here."""
-        return jars.missing()
+        return missing()
 
     def unfit(self, run: ModelRun) -> str | None:
         """Settings that servers cannot be brought to."""

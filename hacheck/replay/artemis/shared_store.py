@@ -15,9 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from hacheck.replay.artemis import jars
 from hacheck.replay.artemis.brokers import Brokers
-from hacheck.replay.artemis.cluster_session import started
+from hacheck.replay.artemis.cluster_session import missing, started
 from hacheck.replay.artemis.log_waiting import LogWaiting
 from hacheck.replay.artemis.server_log import (
     ACTIVE,
@@ -70,7 +69,7 @@ class ArtemisSharedStore:
 
     def missing(self) -> str | None:
         """Why no server can be started here."""
-        return jars.missing()
+        return missing()
 
     def unfit(self, run: ModelRun) -> str | None:
         """Settings that servers cannot be brought to."""
