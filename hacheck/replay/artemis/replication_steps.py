@@ -163,7 +163,9 @@ class ReplicationSteps:
             if step.action != "publish" or step.arguments["s"] != t:
                 return
             number = min(self.position.run.state(step.number - 1)["outbox"])
-            self._early[number] = self.brokers.ask("send", t, str(number))
+            self._early[number] = good, _ = self.brokers.ask("send", t, str(number))
+            if not good:
+                raise NotCarriedOut("Artemis hands over as soon as a copy is complete, and acknowledges nothing before")
 
     # ---- clients ----
 
