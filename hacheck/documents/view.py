@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from hacheck.documents.document import Json, Part
+from hacheck.documents.verify import BlameResult, NearestGoodRun
 
 Delta: TypeAlias = tuple[int, int]
 """A slot, and the number of its new value in `strings`."""
@@ -301,7 +302,7 @@ class RunView(Part, frozen=True, kw_only=True):
 
     `loop`: of a lasso, the number of steps before the part that repeats. `promised`: what the spec marks as
     `acknowledged to clients`, each with the variables that it depends on. `graph` is there in reports, `settings` in
-    what `show` writes. A later hacheck may add keys.
+    what `show` writes, `blame` and `good_run` with `--blame`. A later hacheck may add keys.
     """
 
     format: Literal["hacheck.view/1"]
@@ -320,6 +321,8 @@ class RunView(Part, frozen=True, kw_only=True):
     check: str | UnsetType | None = UNSET
     settings: dict[str, str] | UnsetType = UNSET
     graph: ViewGraph | UnsetType = UNSET
+    blame: BlameResult | UnsetType = UNSET
+    good_run: NearestGoodRun | UnsetType | None = UNSET
 
 
 def view_of(content: Json) -> RunView:

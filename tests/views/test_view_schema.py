@@ -23,6 +23,8 @@ from tests.views.test_run_view import SPECS, found_in
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "view-1.json"
 
+TAKES_OVER = Path(__file__).parents[1] / "golden" / "specs" / "takes_over.ha"
+
 GALLERY = """system Gallery "everything that can happen in a step"
 node Server[2] ranked { state mode: { idle, busy } = idle  peer: Server? = none }
 ghost acknowledged: set of 1..2 = {} acknowledged to clients
@@ -77,10 +79,11 @@ def _shown(folder: Path) -> Iterator[Any]:
         ("verify", str(spec)),
         *(("simulate", str(spec), "--seed", str(seed), "--steps", "40") for seed in range(5)),
     ]
-    for command in commands:
+    blamed = ("verify", str(TAKES_OVER))
+    for command in (*commands, blamed):
         ended = hacheck(*command, "--json", str(found))
         assert ended.code in (0, 1), ended.err
-        shown = hacheck("show", str(found), "--format", "json")
+        shown = hacheck("show", str(found), "--format", "json", *(("--blame",) if command is blamed else ()))
         assert shown.code == 0, shown.err
         yield json.loads(shown.out)
 
@@ -104,6 +107,7 @@ def test_the_runs_have_every_kind_of_effect(views: list[Any]) -> None:
     assert seen >= {str(kind.__struct_config__.tag) for kind in get_args(Effect)}
     assert any(view["property"] and view["loop"] is not None for view in views)
     assert any(view["beliefs"] for view in views)
+    assert any(view.get("blame", {}).get("trials") and "good_run" in view for view in views)
 
 
 def test_wrong_content_is_refused(views: list[Any]) -> None:
