@@ -35,8 +35,11 @@ def test_a_violation_that_nobody_expects_is_1_and_told_in_full() -> None:
     assert "mode  activating → active" in hacheck("verify", PAIR, "--check", "naive", "--steps").out
 
 
-def test_a_violation_that_does_not_happen_is_1_too() -> None:
-    ended = hacheck("verify", PAIR, "--check", "leased", "--set", "losses=0")
+def test_a_violation_that_does_not_happen_is_1_too(tmp_path: Path) -> None:
+    text = Path(PAIR).read_text(encoding="utf-8")
+    spec = tmp_path / "pair.ha"
+    spec.write_text(text + "\ncheck unfounded with losses = 0 expect one_active violated\n", encoding="utf-8")
+    ended = hacheck("verify", str(spec), "--check", "unfounded")
     assert ended.code == ExitCode.NOT_AS_EXPECTED
     assert "but a violation is expected" in ended.out
 
@@ -260,3 +263,21 @@ def test_quietly_what_is_not_as_expected_is_told_and_nothing_else() -> None:
     assert "◇" not in told
     assert "scope" in loud.out.rpartition("━━━")[0]
     assert "scope" not in quiet.out
+
+
+def test_expected_violation_that_holds_under_other_settings_is_no_surprise(tmp_path: Path) -> None:
+    spec = tmp_path / "two.ha"
+    spec.write_text(
+        'system Two "two"\nswitch apart = off "one waits for the other"\n'
+        "node Server[2] symmetric { state mode: { off, on } = off }\n"
+        "action start(s: Server) when s.mode == off only after apart implies other(s).mode == off do s.mode := on\n"
+        "invariant one: at most one s: Server where s.mode == on\n"
+        "check default expect one violated\ncheck alone with apart = on expect all hold\n",
+        encoding="utf-8",
+    )
+    assert hacheck("verify", str(spec)).code == 0
+    changed = hacheck("verify", str(spec), "--check", "default", "--set", "apart=on")
+    assert changed.code == 0
+    assert "but a violation is expected" not in changed.out
+    broken = hacheck("verify", str(spec), "--check", "alone", "--set", "apart=off")
+    assert broken.code == 1, "a violation is never passed over"
