@@ -142,7 +142,7 @@ wrong.ha:11
   Server 1: n is 3, not at most 2
 
 Nothing failed: this run has no fault at all. Step 3, count at Server 1,
-breaks “small”. Of Server 1: n is 3, not at most 2.
+breaks “small”.
 
 To see it again, and as JSON or a diagram:
     hacheck verify wrong.ha --check default --property small --runs

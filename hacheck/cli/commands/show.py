@@ -55,7 +55,7 @@ def show(
     steps: Annotated[bool, flag("--steps", help=STEPS)] = False,
     blame: Annotated[bool, flag("--blame", help=BLAME)] = False,
     time: Annotated[str | None, option("--time", metavar="TIME", help=TIME)] = None,
-    path: Annotated[str | None, option("--path", metavar="PATH", help=PATH)] = None,
+    path: Annotated[str | None, option("--path", metavar="STEPS", help=PATH)] = None,
     report: Annotated[str | None, option("--report", metavar="FILE", help=REPORT, writes=Writes())] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
