@@ -188,3 +188,13 @@ def test_systems_of_all_cases_are_printed_and_read_back() -> None:
                 made = read.instantiate().system
                 assert made is not None
                 assert parse_system(print_system(made)) == made, example.where
+
+
+@pytest.mark.parametrize(
+    ("time", "nanoseconds"),
+    [("7 ms", 7_000_000), ("7 s", 7_000_000_000), ("7 min", 420_000_000_000), ("7 h", 25_200_000_000_000)],
+)
+def test_times_of_a_check_are_in_their_units(time: str, nanoseconds: int) -> None:
+    read = specification(TEXT.replace("expect all hold", f"expect all hold\n  restores small within {time}"))
+    (restored,) = read.checks[0].restored
+    assert (restored.name, restored.nanoseconds) == ("small", nanoseconds)

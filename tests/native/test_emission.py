@@ -409,5 +409,20 @@ def test_what_is_joined_with_another_set_is_not_joined_with_the_set_that_is_writ
     back = action(Assign(Target(other), Binary("union", some(0), own)), name="back")
     drop = action(Assign(Target(own), Binary("minus", own, some(1))), name="drop")
     clear = action(Assign(Target(other), some(2)), name="clear")
-    whole = system({own: frozenset({3}), other: frozenset({2})}, copy, back, drop, clear)
+    without_one, without_two = Binary("minus", other, some(1)), Binary("minus", other, some(2))
+    mix = action(Assign(Target(own), Binary("union", without_one, without_two)), name="mix")
+    whole = system({own: frozenset({3}), other: frozenset({2})}, copy, back, drop, clear, mix)
     assert_same(asking_more(whole), 100)
+
+
+def test_guards_that_read_several_words_are_as_the_portable_ones() -> None:
+    numbers = [Variable(name, Range(0, (1 << 40) - 1)) for name in ("first", "second", "third")]
+    steps = [
+        action(Assign(Target(one), Binary("+", one, Constant(1, Range(1, 1)))), name=f"grow {one.name}")
+        for one in numbers
+    ]
+    guarded = [
+        replace(step, guard=Binary("<", one, Constant(most, one.type)))
+        for most, step, one in zip((2, 3, 4), steps, numbers, strict=True)
+    ]
+    assert_same(system(dict.fromkeys(numbers, 0), *guarded), 100)

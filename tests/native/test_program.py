@@ -129,3 +129,12 @@ def test_new_notes_ask_everything_and_have_nothing() -> None:
     assert array[notes.pending : notes.pending + 2].tolist() == [(1 << 64) - 1 - 8, 0]
     notes.ask(array, 3)
     assert array[notes.pending] == (1 << 64) - 1
+
+
+def test_error_is_noted_with_its_instance() -> None:
+    notes = notes_for(2, 1, 0, 0, 0, 0)
+    noted = notes.new()
+    assert notes.error_of(noted) is None
+    for place, content in enumerate((1, 7, 5, 9)):
+        noted[notes.error + place] = content
+    assert notes.error_of(noted) == (5 + (9 << 64), 7)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits, Progress
+from hacheck.checker.explicit.portable.breadth_first_search import search
+from hacheck.checker.explicit.portable.python_program import Wanted, generate
 from hacheck.checker.explicit.portable.random_walks import SimulationEngine, simulate
-from hacheck.model.interpreter import replay
+from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.system import lower
+from hacheck.model.interpreter import Interpreter, replay
 from hacheck.model.ir import FALSE, TRUE, Choose, Domain, Property, System
 from hacheck.model.language import load
 from hacheck.model.types import Bool
@@ -111,6 +116,24 @@ def test_limit_ends_in_unknown_and_says_what_was_covered(limits: Limits, why: st
     assert coverage.stopped == why
     assert not coverage.complete
     assert limits.states_max is None or coverage.states <= limits.states_max
+
+
+@pytest.mark.parametrize("engine", EXACT)
+def test_limits_that_are_not_met_end_nothing(engine: ExplicitEngine) -> None:
+    limits = Limits(states_max=1_000_000, wall_seconds_max=3_600.0, memory_bytes_max=1 << 50)
+    answer = engine.check(quorum_election(2, 1, 0), (), limits, lambda _: True)
+    assert answer.coverage.stopped is None
+    assert {one.verdict for one in answer.properties} == {"holds"}
+
+
+def test_time_that_passed_before_the_search_counts() -> None:
+    small = quorum_election(2, 1, 0)
+    initial = Interpreter(small).initial_states()
+    code = generate(lower(small, initial), Wanted())
+    packed = [pack(code.lowered.layout, state) for state in initial]
+    begun = time.perf_counter() - 100
+    log = search(code, packed, [], Limits(wall_seconds_max=50.0), lambda _: True, started=begun)
+    assert log.stopped == "50 seconds passed"
 
 
 @pytest.mark.parametrize("engine", EXACT)

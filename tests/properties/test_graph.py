@@ -97,3 +97,17 @@ def test_a_simplified_node_says_what_it_was_made_of(first: int) -> None:
         assert (found == wanted).all(), f"seed {seed}: {node}"
         assert node.low <= np.min(wanted), f"seed {seed}: {node}"
         assert node.high >= np.max(wanted), f"seed {seed}: {node}"
+
+
+def test_a_slot_that_is_one_number_and_not_another_may_hold_the_number_of_a_slot() -> None:
+    graph = Graph()
+    for index, high in enumerate(HIGHS):
+        slot = graph.slot(index, high)
+        for number in range(high + 1):
+            for other in range(high + 1):
+                same, different = graph.eq(slot, graph.const(number)), graph.ne(slot, graph.const(other))
+                parts = (graph.and_(same, different), graph.or_(graph.not_(same), graph.not_(different)))
+                both, neither = evaluated(parts, COLUMNS)
+                wanted = (COLUMNS[index] == number) & (COLUMNS[index] != other)
+                assert (both == wanted).all(), f"slot {index} is {number} and not {other}"
+                assert (neither == ~wanted).all(), f"slot {index} is not {number} or is {other}"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from hacheck.checker.explicit.portable.python_program import Code, Wanted, generate
-from hacheck.compile.lowering.layout import pack, unpack
+from hacheck.compile.lowering.layout import pack, slots_of, unpack
 from hacheck.compile.lowering.system import block_size, lower
 from hacheck.compile.lowering.text import layout_text, lowered_text
 from hacheck.model.interpreter import EvaluationError, Interpreter, StoppedAtBound, Taken
@@ -20,7 +20,9 @@ from hacheck.model.ir import (
     ActionKind,
     Assign,
     Binary,
+    Conditional,
     Constant,
+    Expression,
     If,
     Require,
     Statement,
@@ -29,9 +31,12 @@ from hacheck.model.ir import (
     Target,
     Variable,
 )
+from hacheck.model.language import load
 from hacheck.model.runs import State
-from hacheck.model.types import Range
+from hacheck.model.types import Range, Set
 from tests.models.quorum_election import quorum_election
+from tests.models.small import action
+from tests.models.small import system as small_system
 from tests.nightly import first_of
 from tests.strategies import seeded_system, systems
 from tests.strategies.costly import costly_system
@@ -89,6 +94,33 @@ def test_bit_ranges_do_not_overlap() -> None:
             assert slot.fixed is not None or slot.high < 1 << slot.width
             taken |= bits
         assert taken == (1 << layout.width) - 1
+        assert sorted(slot for place in layout.places for slot in slots_of(place)) == list(range(len(layout.slots)))
+
+
+WRITTEN_AND_CHOSEN = """system Case "A key that changes, and a choice in one of two branches, before more is done."
+node S { kept: map 1..3 to 0..2 = 0  at: 1..3 = 1  n: 0..3 = 0  m: 0..3 = 0 }
+action put(s: S) when s.n < 3 do
+  s.kept[s.at] := s.n
+  s.n := s.n + 1
+action turn(s: S) do s.at := if s.at == 3 then 1 else s.at + 1
+action pick(s: S) when s.m < 3 do
+  if s.n > 0 then {
+    if s.at > 1 then {
+      choose v: 1..2
+      s.kept[1] := v
+    } else s.kept[1] := 0
+  }
+  s.m := s.m + 1
+"""
+
+
+@pytest.mark.parametrize("copies_max", [1, 2, 32])
+def test_what_comes_behind_a_key_that_changes_or_a_choice_is_done_as_well(copies_max: int) -> None:
+    loaded = load(WRITTEN_AND_CHOSEN, "case.ha")
+    assert loaded.specification is not None, loaded.diagnostics
+    whole = loaded.specification.instantiate().system
+    assert whole is not None
+    assert_same_outcomes(whole, copies_max)
 
 
 def assert_same_outcomes(system: System, copies_max: int) -> None:
@@ -191,3 +223,24 @@ def long_action(shape: str, length: int) -> System:
         actions=(Action("long", (), TRUE, tuple(body), *NOBODYS), *flips),
         properties=(),
     )
+
+
+@pytest.mark.parametrize("levels", [30, 150])
+def test_deep_expressions_are_computed_step_by_step(levels: int) -> None:
+    small = Range(0, 3)
+    first, second, total = Variable("first", small), Variable("second", small), Variable("total", Range(0, 6))
+    value: Expression = first
+    for level in range(levels):
+        reached = Binary("==", value, Constant(level % 4, small))
+        value = Conditional(reached, second, Constant((level + 1) % 4, small))
+    again = Conditional(Binary("==", value, second), first, Constant(3, small))
+    sum_of_both = Conditional(Binary("==", total, Constant(6, total.type)), total, Binary("+", value, again))
+    deep = action(Assign(Target(first), value), Assign(Target(second), again), name="deep")
+    added = action(Assign(Target(total), Binary("+", value, again)), name="added")
+    later = action(Assign(Target(first), value), Assign(Target(total), sum_of_both), name="later")
+    marks = Variable("marks", Set(small))
+    one, other = Constant(frozenset({1}), marks.type), Constant(frozenset({2}), marks.type)
+    marked = Binary("union", marks, Conditional(Binary("==", value, second), one, other))
+    mark = action(Assign(Target(marks), marked), name="mark")
+    initial = {first: 0, second: 1, total: 0, marks: frozenset({0})}
+    assert_same_outcomes(small_system(initial, deep, added, later, mark), 32)

@@ -193,13 +193,6 @@ class Code(Struct):
             self.start(join)
             self.go(fork)
 
-    def switch(self, number: str, cases: Mapping[int, Join], otherwise: Join) -> None:
-        """Ends the block: it goes on where a number says."""
-        for target in (*cases.values(), otherwise):
-            target.edges.append((self.label, self.carried))
-        incoming = " ".join(f"i64 {content}, label %{target.label}" for content, target in cases.items())
-        self.do(f"switch i64 {number}, label %{otherwise.label} [ {incoming} ]")
-
     def _merged_fork(self, fork: Fork) -> Join | None:
         content = self.carried.get(fork.temp)
         if content in ("true", "false"):
