@@ -34,8 +34,8 @@ from tests.fuzz.places import folder
 
 Files = dict[str, bytes]
 
-LEFT_OUT = {"--all", "--foreground", "--master", "--debug", "--fingerprint", "--port"}
-"""Options that are not drawn: they take the whole machine, or minutes for each command."""
+LEFT_OUT = {"--all", "--foreground", "--master", "--debug", "--fingerprint", "--port", "--watch"}
+"""Options that are not drawn: they take the whole machine, or minutes each, or do not end by themselves."""
 
 BOUNDED: dict[str, tuple[str, ...]] = {
     "verify": ("--time", "1", "--states", "2k", "--threads", "1"),
@@ -56,7 +56,7 @@ BOUNDED: dict[str, tuple[str, ...]] = {
 WEIGHTS = {
     "verify": 10, "prove": 2, "why": 2, "timing": 2, "conform": 8, "monitor": 5, "simulate": 8, "simulate-impl": 3,
     "check-impl": 2, "cluster": 2, "admin": 2, "show": 10, "diagram": 6, "list": 1, "inspect": 8, "init": 2,
-    "traces": 14, "doc": 12, "fmt": 6, "explain": 2, "replay": 2, "explore": 0, "lsp": 0, "mcp": 0,
+    "traces": 14, "doc": 12, "fmt": 6, "explain": 2, "replay": 2, "adapter": 3, "explore": 0, "lsp": 0, "mcp": 0,
 }  # fmt: skip
 """How often each command is drawn; never one that serves until it is stopped."""
 SPECS = ("spec.ha", "damaged.ha", "link.ha")
@@ -71,6 +71,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "SPEC...": (*SPECS, "-"),
     "TRACES": PLACES,
     "PLACE": PLACES,
+    "LOG": PLACES,
     "FOLDER": ("folder", "logs", "a.log", "nowhere"),
     "RUN.json": ("run.json", "damaged.json", "old.json", "spec.ha", "-"),
     "PROTOCOL": PROTOCOLS,
@@ -84,6 +85,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "N": NUMBERS,
     "MS": NUMBERS,
     "S": ("1", "3", *NUMBERS[5:]),
+    "SECONDS": ("1", "0", "x"),
     "SIZE": ("1GiB", "500M", "1k", "9" * 400, "0.1"),
     "SHARE": ("0.1", "1%", "100%", "2", "1e-9"),
     "NAME=VALUE": ("on=off", "n=3", "crashes=1", "n=" + "9" * 30, "x", "=", "max_backups=2"),

@@ -161,9 +161,14 @@ def test_a_search_killed_at_any_time_ends_as_if_it_had_not_been(tmp_path: Path) 
 
 
 def keep_for_long(folder: str) -> None:
-    """What is killed: a search of some seconds that is kept all the time."""
+    """What is killed: a search that is kept all the time, and waits so often that nothing is faster than the signal."""
     resumes = (Path(folder) / NAME).exists()
-    with kept(election(3, 3, 1), Path(folder), resumes):
+
+    def report(_: Progress) -> bool:
+        time.sleep(0.05)
+        return True
+
+    with kept(election(3, 3, 1), Path(folder), resumes, report=report):
         pass
 
 

@@ -212,7 +212,7 @@ def test_the_whole_state_before_is_told(tmp_path: Path) -> None:
     ended = hacheck("prove", str(tmp_path / "fenced.ha"), "--given")
     assert ended.code == 3
     _, _, told = ended.out.partition("the state before\n")
-    before, _, step = told.partition("write(Writer")
+    before, _, step = told.partition("write(w: Writer")
     assert "token = " in before, "the step does not change it, and is possible by it"
     assert "last = " in before
     assert "last" in step

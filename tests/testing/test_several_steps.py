@@ -85,7 +85,9 @@ def test_what_a_driven_step_should_have_shown_is_told() -> None:
         replay(Forgetful, steps)
     told = str(found.value)
     assert told.startswith("Forgetful does not follow Backup: Server-2: is_now(number: 0)")
-    assert "\n\nHere the model would have shown:\n  Server 2: is_now(number: 1)\n\nTo see it again" in told
+    assert "\n\nHere the model would have shown:\n  Server 2: is_now(number: 1)\n" in told
+    assert "`number` would be 1 (`s.number`), and the line has 0" in told
+    assert "\n\nTo see it again" in told
     assert "nothing more" not in told
     assert "without this line" not in told, "it is the step's first line that would have to go"
 

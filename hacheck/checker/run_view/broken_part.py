@@ -106,7 +106,7 @@ class _Facts:
         said = [re.sub(rf"(?<![\w.]){variable}\.", "", fact) for fact in facts]
         said = [_named(fact, variable, name) for fact in said]
         return [
-            fact for fact in said if not re.fullmatch(r"\w+(?: \d+)? != \w+(?: \d+)?|not: \w+ \d+ == \w+ \d+", fact)
+            fact for fact in said if not re.fullmatch(r"\w+(?: \d+)? != \w+(?: \d+)?|\w+ \d+ == \w+ \d+ is false", fact)
         ]
 
     def _other(self, part: Json, instance: Json, facts: list[str]) -> list[str]:
