@@ -19,9 +19,9 @@ Function: TypeAlias = Callable[..., None]
 DIGITS_MAX = 30
 """A word with more of them is no number that anything takes."""
 
-Reads: TypeAlias = Literal["", "spec", "file", "listed", "module"]
-"""Which files a value names that are read: none; a spec and its libraries; one, or those in a folder; that of `@FILE`;
-that of `MODULE:VALUE`."""
+Reads: TypeAlias = Literal["", "spec", "run", "file", "listed", "module"]
+"""Which files a value names that are read: none; a spec and its libraries; saved runs, with the specs that they are
+of; one, or those in a folder; that of `@FILE`; that of `MODULE:VALUE`."""
 
 
 class Writes(Struct, frozen=True):

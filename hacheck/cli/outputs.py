@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -71,6 +72,9 @@ def files_read(reads: Reads, text: str) -> Iterator[Path]:
             yield from _module_files(text)
         case "spec":
             yield from with_libraries(text)
+        case "run":
+            yield Path(text)
+            yield from _specs_of_runs(text)
         case _:
             yield _local(text)
 
@@ -83,6 +87,22 @@ def _local(text: str) -> Path:
     from urllib.parse import unquote
 
     return Path(unquote(text[url.end() :]))
+
+
+def _specs_of_runs(text: str) -> Iterator[Path]:
+    """The specs that saved runs are of, and what they use; of what is no such file, what it is as a spec."""
+    try:
+        content = json.loads(Path(text).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        yield from with_libraries(text)
+        return
+    whole = content if isinstance(content, dict) else {}
+    several = whole.get("specs")
+    for one in (whole, *(several if isinstance(several, list) else ())):
+        named = [one.get(key) for key in ("path", "spec")] if isinstance(one, dict) else []
+        for name in named:
+            if isinstance(name, str):
+                yield from with_libraries(name)
 
 
 def _module_files(text: str) -> Iterator[Path]:

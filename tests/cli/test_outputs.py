@@ -33,6 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with inputs of every kind, which is the current one."""
     monkeypatch.chdir(tmp_path)
     files = {"mine.ha": SPEC, "lib/l.ha": LIBRARY, "t.jsonl": RECORDS, "in/t.jsonl": RECORDS, "names.txt": "x\n"}
+    files |= {"run.json": '{"spec": "mine.ha"}', "several.json": '{"specs": [{"spec": "no.ha"}, {"path": "mine.ha"}]}'}
     files |= {"page.svg": SPEC, "a.toml": "", "old.json": "{}", "runs/icestorm-1.json": "{}"}
     for name, text in files.items():
         Path(name).parent.mkdir(exist_ok=True)
@@ -62,6 +63,13 @@ def everything(place: Path) -> dict[str, bytes]:
         "timing mine.ha --json mine.ha",
         "simulate mine.ha --json mine.ha",
         "simulate mine.ha --traces 2 --out .",
+        "show run.json --report mine.ha",
+        "show run.json --report run.json",
+        "show run.json --report lib/l.ha",
+        "show run.json --format svg --out link.ha",
+        "show several.json --report mine.ha",
+        "replay run.json --json mine.ha",
+        "replay mine.ha --json mine.ha",
         "diagram mine.ha --output mine.ha",
         "doc mine.ha --out mine.ha",
         "doc page.svg --out page.md",

@@ -190,7 +190,10 @@ def _value(command: str, metavar: str, name: str, files: Files, random: Random) 
     return random.choice(VALUES[metavar])
 
 
-OUTPUT_OPTIONS = ("--json", "--out", "-o", "--output", "--quarantine", "--itf", "--certificate", "--results")
+OUTPUT_OPTIONS = (
+    "--json", "--out", "-o", "--output", "--quarantine", "--itf", "--certificate", "--results", "--junit", "--sarif",
+    "--report",
+)  # fmt: skip
 
 
 def changed_files(words: list[str], before: Files) -> list[str]:

@@ -36,7 +36,7 @@ def explore(
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check whose settings count.")] = None,
     settings: SettingOptions = None,
     only: Annotated[str | None, option("--property", metavar="NAME", help=PROPERTY)] = None,
-    run: Annotated[str | None, option("--run", metavar="FILE", help=RUN, reads="file")] = None,
+    run: Annotated[str | None, option("--run", metavar="FILE", help=RUN, reads="run")] = None,
     log: Annotated[str | None, option("--log", metavar="TRACES", help=LOG, reads="file")] = None,
     adapter: Annotated[str | None, option("--adapter", metavar="NAME", help=ADAPTER, reads="file")] = None,
     at: Annotated[str | None, option("--at", metavar="LINK", help=AT)] = None,

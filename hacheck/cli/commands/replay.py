@@ -52,7 +52,7 @@ JSON = "Write everything found as JSON (- is stdout)."
 
 @guarded
 def replay(
-    run: Annotated[One, Argument("[RUN|SPEC]", RUN, specs_beginning, "spec")] = None,
+    run: Annotated[One, Argument("[RUN|SPEC]", RUN, specs_beginning, "run")] = None,
     check: Annotated[One, option("--check", metavar="NAME", help=CHECK, panel=WHICH)] = None,
     only: Annotated[One, option("--property", metavar="NAME", help=PROPERTY, panel=WHICH)] = None,
     settings: SettingOptions = None,

@@ -43,7 +43,7 @@ SPEC = "The spec of the run, if the file has several, or if it has moved."
 
 @guarded
 def show(
-    run: Annotated[str, Argument("RUN.json", "What verify or simulate wrote with --json; - is stdin.", reads="file")],
+    run: Annotated[str, Argument("RUN.json", "What verify or simulate wrote with --json; - is stdin.", reads="run")],
     check: Annotated[str | None, option("--check", metavar="NAME", help="The check, if there are several.")] = None,
     only: Annotated[
         str | None, option("--property", metavar="NAME", help="The property, if there are several runs.")
