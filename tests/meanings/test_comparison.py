@@ -189,7 +189,19 @@ serve ask() at b from a do answer true
 faults { crash B up to 1 for good }
 reachable both: some a: A where a.one and a.several
 """
-AGREED = [ASKED_APART, ANSWERED_BY_ALL, NOTICED, ASKED_WITH, NOT_ANSWERED, RULED_OUT, OWN_THREAD]
+NEVER_DOWN = """system NeverDown "A local that is read only to see that a node is up, of a kind that never goes down."
+node A[2] { at: 0..2 = 0 ghost was_down: bool = false }
+node B { }
+action go(a: A) when a.at == 0 do
+  a.at := 1
+  var kept: A = a
+  step later:
+  a.was_down := not up(kept)
+  a.at := 2
+faults { crash B up to 1 for good }
+invariant never_down: no a: A where a.was_down
+"""
+AGREED = [NEVER_DOWN, ASKED_APART, ANSWERED_BY_ALL, NOTICED, ASKED_WITH, NOT_ANSWERED, RULED_OUT, OWN_THREAD]
 MADE_ONCE = [
     (KEY_FORGOTTEN, KEY),
     (FAULT_EXCLUDED, NOT_UP),

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from hacheck.model.direct.domains import Domain
-from hacheck.model.direct.interfaces import FORGOTTEN, BoundFailure, SpecificationFailure, UnsupportedError
+from hacheck.model.direct.interfaces import (
+    FORGOTTEN,
+    BoundFailure,
+    ForgottenRead,
+    SpecificationFailure,
+    UnsupportedError,
+)
 from hacheck.model.direct.layout import Layout, Unsettled
 from hacheck.model.direct.machine import Closure, Frame, Machine
 from hacheck.model.direct.order import rank
@@ -194,7 +200,25 @@ class Functions:
     def _read(self, key: str, arguments: list[t.Expression], scope: Scope) -> Closure:
         (node,) = self._given(arguments, scope)
         slots = {one: self.layout.index[key, one] for one in self.layout.everybody()}
-        return lambda m: m.memory[slots[node(m)]]
+        kind = self._kind_of(arguments[0], scope)
+        possible = [slot for one, slot in slots.items() if kind in (None, one.kind)]
+
+        def read(m: Machine) -> Value:
+            try:
+                return m.memory[slots[node(m)]]
+            except ForgottenRead:  # which node it is does not matter where all of them are so
+                first, *others = (m.memory[slot] for slot in possible)
+                if any(other != first for other in others):
+                    raise
+                return first
+
+        return read
+
+    def _kind_of(self, argument: t.Expression, scope: Scope) -> str | None:
+        """The kind of the node in a local whose type is written."""
+        key = scope.keys.get(argument.text) if isinstance(argument, t.Name) else None
+        domain = None if key is None else scope.types.get(key)
+        return None if domain is None or domain.kind != "node" else domain.name
 
     def _of_up(self, arguments: list[t.Expression], scope: Scope) -> Closure:
         return self._read("up", arguments, scope)
