@@ -155,13 +155,15 @@ def listening() -> set[int]:
 
 def owner_of(port: int, process_ids: Mapping[int, int]) -> int:
     """Which member has a connection from this port of loopback; `process_ids`: by member. `CLIENT`, if none has."""
-    inode = next((f"socket:[{fields[9]}]" for fields in _connections() if fields[1].endswith(f":{port:04X}")), "")
+    # One that has ended keeps its port for a minute, without an inode, while another from the same port is there.
+    found = [fields[9] for fields in _connections() if fields[1].endswith(f":{port:04X}")]
+    inodes = {f"socket:[{inode}]" for inode in found if inode != "0"}
     for member, process_id in process_ids.items():
         folder = f"/proc/{process_id}/fd"
         with suppress(OSError):
             for number in os.listdir(folder):
                 with suppress(OSError):
-                    if os.readlink(f"{folder}/{number}") == inode:
+                    if os.readlink(f"{folder}/{number}") in inodes:
                         return member
     return CLIENT
 

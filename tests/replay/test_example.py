@@ -41,10 +41,7 @@ def test_plugin_is_as_short_as_promised() -> None:
 @linux
 @pytest.mark.parametrize(("check", "claim"), [("default", "acknowledged_survives"), ("cut", "one_leader")])
 def test_counterexample_is_confirmed(check: str, claim: str, tmp_path: Path) -> None:
-    for _ in range(3):  # a run may not be carried out, now and then: then it says so, and is tried again
-        ended, result = replayed(tmp_path, "--check", check, "--property", claim)
-        if result["outcome"] != "not_carried_out":
-            break
+    ended, result = replayed(tmp_path, "--check", check, "--property", claim)
     assert (ended.code, result["outcome"]) == (ExitCode.AS_EXPECTED, "confirmed")
     (run,) = result["runs"]
     assert run["steps_compared"] == run["steps_of_run"] > 1

@@ -143,6 +143,23 @@ def test_owner_of_a_connection_is_found_whatever_its_family(
         assert owner_of(client.getsockname()[1], {}) == 0
 
 
+def test_owner_is_found_where_an_ended_connection_had_the_same_port(ports: tuple[int, int]) -> None:
+    def connect(own: int, target: int) -> socket.socket:
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        client.bind(("127.0.0.1", own))
+        client.connect(("127.0.0.1", target))
+        return client
+
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        for first, second in ((one, other), (other, one)):  # whichever of the two the kernel's table has first
+            with connect(0, first.getsockname()[1]) as ended:
+                own = ended.getsockname()[1]
+            first.accept()[0].close()
+            with connect(own, second.getsockname()[1]):
+                assert owner_of(own, {7: os.getpid()}) == 7
+
+
 def test_message_that_is_let_twice_is_sent_once(ports: tuple[int, int], traffic: Traffic, proxies: TcpProxies) -> None:
     sink = Sink(ports[1])
     until(lambda: ports[0] in listening())
