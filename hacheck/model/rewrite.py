@@ -1,4 +1,4 @@
-"""Walking and rebuilding expressions and statements, whatever their form."""
+"""Walking and rebuilding expressions and statements, whatever their form; joining conditions."""
 
 from __future__ import annotations
 
@@ -93,6 +93,22 @@ def conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:
         yield from conjuncts(condition.right)
     else:
         yield condition
+
+
+def conjunction(*parts: ir.Expression) -> ir.Expression:
+    """All of these, in order."""
+    made: ir.Expression = ir.TRUE
+    for part in parts:
+        made = part if made == ir.TRUE else made if part == ir.TRUE else ir.Binary("and", made, part)
+    return made
+
+
+def disjunction(*parts: ir.Expression) -> ir.Expression:
+    """Any of these, in order."""
+    made: ir.Expression = ir.FALSE
+    for part in parts:
+        made = part if made == ir.FALSE else made if part == ir.FALSE else ir.Binary("or", made, part)
+    return made
 
 
 def rebuild(node: Any, change: Callable[[Any], Any]) -> Any:

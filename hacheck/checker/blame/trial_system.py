@@ -14,8 +14,6 @@ from msgspec.structs import replace
 from hacheck.model.evaluation import EvaluationError, Scope, evaluate
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import (
-    FALSE,
-    TRUE,
     Action,
     Assign,
     Binary,
@@ -34,7 +32,7 @@ from hacheck.model.ir import (
     Unary,
     Variable,
 )
-from hacheck.model.rewrite import conjuncts
+from hacheck.model.rewrite import conjunction, conjuncts, disjunction
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.types import Bool, Range, Set
 from hacheck.model.typing import type_of
@@ -169,7 +167,7 @@ def narrowed(system: System, run: Run) -> list[tuple[Narrowed, tuple[Expression,
             rest = [one for one in ways if one not in used]
             if not used or not rest:
                 continue
-            trial = Narrowed(step.action, condition, _any(rest))
+            trial = Narrowed(step.action, condition, disjunction(*rest))
             found.setdefault(trial, (used, []))[1].append(number)
     return [(trial, used, steps) for trial, (used, steps) in found.items()]
 
@@ -189,22 +187,15 @@ def _holds(condition: Expression, scope: Scope) -> bool:
         return False
 
 
-def _any(ways: Sequence[Expression]) -> Expression:
-    made: Expression = FALSE
-    for way in ways:
-        made = way if made == FALSE else Binary("or", made, way)
-    return made
-
-
 def ways_of(condition: Expression) -> tuple[Expression, ...]:
     """Conditions of which at least one holds exactly where this one does; itself alone where it has no parts that are
     alternatives. A right side has a value only where the left one is false, so it says that."""
     match condition:
         case Binary("or", left, right):
             first = ways_of(left)
-            return (*first, *(_after(_negated(left), one) for one in ways_of(right)))
+            return (*first, *(conjunction(_negated(left), one) for one in ways_of(right)))
         case Binary("implies", left, right):
-            return (*ways_of(_negated(left)), *(_after(left, one) for one in ways_of(right)))
+            return (*ways_of(_negated(left)), *(conjunction(left, one) for one in ways_of(right)))
         case Binary("in", item, MakeCollection(_, items)) if len(items) > 1:
             return tuple(Binary("==", item, one) for one in items)
         case Binary("in", item, Constant(frozenset() as members, Set(element))) if len(members) > 1:
@@ -216,8 +207,8 @@ def ways_of(condition: Expression) -> tuple[Expression, ...]:
             )
         case Conditional(test, then, otherwise):
             return (
-                *(_after(test, one) for one in ways_of(then)),
-                *(_after(_negated(test), one) for one in ways_of(otherwise)),
+                *(conjunction(test, one) for one in ways_of(then)),
+                *(conjunction(_negated(test), one) for one in ways_of(otherwise)),
             )
         case Unary("not", Binary("and", left, right)):
             return ways_of(Binary("or", _negated(left), _negated(right)))
@@ -235,9 +226,3 @@ def _negated(condition: Expression) -> Expression:
             return Constant(not value, Bool())
         case _:
             return Unary("not", condition)
-
-
-def _after(first: Expression, second: Expression) -> Expression:
-    if TRUE in (first, second):
-        return second if first == TRUE else first
-    return Binary("and", first, second)

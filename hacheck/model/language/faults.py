@@ -16,8 +16,8 @@ from hacheck.model.language.diagnostics import SpecError, error
 from hacheck.model.language.expressions import boolean
 from hacheck.model.language.fault_steps import ONE, TOTAL, ZERO, Fault, step
 from hacheck.model.language.messages import kind_of
-from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import number
+from hacheck.model.rewrite import conjunction
 
 LINKS = ("cut", "cut one way", "isolate", "partition", "bridge")
 

@@ -9,8 +9,8 @@ from hacheck.model.language.context import Context, Scope
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import boolean
 from hacheck.model.language.function_calls import is_connected, is_running
-from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import initial_value, resolve
+from hacheck.model.rewrite import conjunction
 
 
 def declare_field(context: Context, written: d.FieldDeclaration, node: d.NodeDeclaration | None) -> None:

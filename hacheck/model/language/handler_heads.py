@@ -17,8 +17,8 @@ from hacheck.model.language.expressions import VALUES_MAX
 from hacheck.model.language.function_calls import is_connected
 from hacheck.model.language.handlers import Made
 from hacheck.model.language.interruption_points import Behaviour, name_of, owner_of
-from hacheck.model.language.operations import conjunction
 from hacheck.model.language.resolve_types import resolve
+from hacheck.model.rewrite import conjunction
 
 CALLER = "the caller"
 """The local that is the caller in a service, whatever other local takes the caller's name; no name looks like it."""

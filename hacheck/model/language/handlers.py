@@ -22,9 +22,8 @@ from hacheck.model.language.halting_calls import if_up, may_halt
 from hacheck.model.language.interruption_points import untaken
 from hacheck.model.language.local_storage import frame
 from hacheck.model.language.loops import always_ends_step, ends_step, unrolled
-from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.threads import IDLE
-from hacheck.model.rewrite import walk
+from hacheck.model.rewrite import conjunction, disjunction, walk
 from hacheck.model.typing import type_of
 
 Made = tuple[ir.Statement, ...]

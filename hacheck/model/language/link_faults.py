@@ -7,7 +7,7 @@ from hacheck.model import types as ty
 from hacheck.model.language.context import Context
 from hacheck.model.language.diagnostics import error
 from hacheck.model.language.fault_steps import ZERO, Fault, step
-from hacheck.model.language.operations import conjunction
+from hacheck.model.rewrite import conjunction
 
 SPLIT_MAX = 16
 """Nodes of a kind that may be split in two: each of some 2^(N-1) ways is a step of its own."""

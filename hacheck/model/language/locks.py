@@ -17,8 +17,8 @@ from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.expressions import elaborate
 from hacheck.model.language.function_calls import changing, is_connected, is_running
 from hacheck.model.language.messages import kind_of
-from hacheck.model.language.operations import conjunction, disjunction
 from hacheck.model.language.resolve_types import number
+from hacheck.model.rewrite import conjunction, disjunction
 from hacheck.model.typing import type_of
 
 

@@ -15,7 +15,7 @@ from hacheck.model.language.context import Context
 from hacheck.model.language.diagnostics import error, near
 from hacheck.model.language.fault_steps import ONE, ZERO, Fault, Made, step
 from hacheck.model.language.messages import kind_of
-from hacheck.model.language.operations import conjunction
+from hacheck.model.rewrite import conjunction
 from hacheck.model.typing import type_of
 
 

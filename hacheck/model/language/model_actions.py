@@ -11,9 +11,9 @@ from hacheck.model.language.function_calls import is_running
 from hacheck.model.language.handler_heads import Head, head_of
 from hacheck.model.language.handlers import Handler, Made
 from hacheck.model.language.interruption_points import Behaviour, owner_of, points_of, thread_of
-from hacheck.model.language.operations import conjunction
 from hacheck.model.language.single_steps import one_step
 from hacheck.model.language.threads import IDLE
+from hacheck.model.rewrite import conjunction
 
 
 def build(context: Context, written: Behaviour) -> None:

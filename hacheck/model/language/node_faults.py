@@ -10,8 +10,8 @@ from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.expressions import boolean
 from hacheck.model.language.fault_steps import Fault, Made, step
 from hacheck.model.language.function_calls import is_up
-from hacheck.model.language.operations import conjunction
 from hacheck.model.language.single_steps import one_step
+from hacheck.model.rewrite import conjunction
 
 
 def crash_effects(context: Context, kind: ty.Node, node: ir.Expression, wipe: bool = False) -> Made:

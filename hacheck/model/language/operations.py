@@ -28,6 +28,7 @@ from hacheck.model.language.halting_calls import callee_may_halt, if_up, may_hal
 from hacheck.model.language.messages import fields_of, kind_of
 from hacheck.model.language.resolve_types import resolve
 from hacheck.model.language.threads import may_begin
+from hacheck.model.rewrite import conjunction, disjunction
 
 OUTCOME = ty.Enum("outcome", ("answered", "not done", "answer lost"))
 OUTCOME_HALTING = ty.Enum("outcome", (*OUTCOME.members, "callee halted"))
@@ -132,22 +133,6 @@ def request_of(operation: Operation, written: t.Call, scope: Scope) -> ir.Expres
         raise error("HA122", f"only a {operation.caller.name} calls `{operation.name}`", written.span)
     arguments = fill(operation.request.fields, written.arguments, operation.name, written.span, scope)
     return ir.MakeRecord(operation.request, arguments)
-
-
-def conjunction(*parts: ir.Expression) -> ir.Expression:
-    """All of these, in order."""
-    made: ir.Expression = ir.TRUE
-    for part in parts:
-        made = part if made == ir.TRUE else made if part == ir.TRUE else ir.Binary("and", made, part)
-    return made
-
-
-def disjunction(*parts: ir.Expression) -> ir.Expression:
-    """Any of these, in order."""
-    made: ir.Expression = ir.FALSE
-    for part in parts:
-        made = part if made == ir.FALSE else made if part == ir.FALSE else ir.Binary("or", made, part)
-    return made
 
 
 def may_time_out(operation: Operation, scope: Scope, caller: ir.Expression, callee: ir.Expression) -> ir.Expression:
