@@ -10,6 +10,8 @@ LANGUAGE = Path("hacheck/model/language")
 LOWERING = Path("hacheck/compile/lowering")
 PORTABLE = Path("hacheck/checker/explicit/portable")
 CODEGEN = Path("hacheck/compile/codegen")
+CONDITIONS = Path("hacheck/model/rewrite.py")
+"""Not in the folder of the language, but what joins the conditions that it makes."""
 NOT_ELABORATION = frozenset(
     {
         "__init__.py", "code_info.py", "codes.py", "codes_of_meaning.py",
@@ -34,11 +36,12 @@ def targets(root: Path) -> Iterator[Path]:
             left_out = NOT_ELABORATION if folder == LANGUAGE else OTHERWISE
             if path.name not in left_out and path.name != "__init__.py":
                 yield path
+    yield root / CONDITIONS
 
 
 def group_of(path: Path) -> Literal["language", "engine", "native"]:
     """The cases that are to notice a change of a file."""
-    if path.parent.name == LANGUAGE.name:
+    if path.parent.name == LANGUAGE.name or path.name == CONDITIONS.name:
         return "language"
     return "native" if path.parent.name == CODEGEN.name else "engine"
 

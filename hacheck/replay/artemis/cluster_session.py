@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from hacheck.replay.artemis import jars
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.wire import CoreReader
+from hacheck.replay.model_run import ModelRun
 from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.recording import Recording
 from hacheck.replay.tcp_proxies import TcpProxies
@@ -21,6 +22,14 @@ def missing() -> str | None:
     if not sys.platform.startswith("linux"):
         return "runs are carried out on Artemis on Linux only: who calls whom is read from /proc"
     return jars.missing()
+
+
+def unmapped(run: ModelRun, only_with: Mapping[str, str]) -> str | None:
+    """The setting to which servers cannot be brought; `only_with`: of each the value that runs must have."""
+    for name, value in only_with.items():
+        if run.settings.get(name) != value:
+            return f"only runs with {name} = {value} are carried out, and this one has {run.settings.get(name)}"
+    return None
 
 
 @contextmanager

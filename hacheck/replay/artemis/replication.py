@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from hacheck.replay.artemis.brokers import Brokers
-from hacheck.replay.artemis.cluster_session import missing, started
+from hacheck.replay.artemis.cluster_session import missing, started, unmapped
 from hacheck.replay.artemis.replication_steps import SERVING, VOTER, ReplicationSteps
 from hacheck.replay.artemis.server_log import ACTIVE, Role, role
 from hacheck.replay.artemis.serving_servers import ServingServers
@@ -24,7 +24,7 @@ from hacheck.replay.traffic import Traffic
 WITNESS = 100
 """The number of a message that a client sends once a copy is complete: where it is in the end shows what was lost."""
 
-NOT_MAPPED: Mapping[str, str] = {"detail": "steps", "writes": "atomic", "votes": "atomic", "primaries": "1"}
+ONLY_WITH: Mapping[str, str] = {"detail": "steps", "writes": "atomic", "votes": "atomic", "primaries": "1"}
 """Settings that have to be so: packets cannot be held otherwise."""
 
 NOT_CONFIGURED = ("network_check", "transactional", "grouped", "wrong_password", "backup_elsewhere", "retires")
@@ -55,11 +55,9 @@ class ArtemisReplication:
 
     def unfit(self, run: ModelRun) -> str | None:
         """Settings that servers cannot be brought to."""
-        for name, value in NOT_MAPPED.items():
-            if run.settings.get(name) != value:
-                return f"only runs with {name} = {value} are carried out, and this one has {run.settings.get(name)}"
         on = [name for name in NOT_CONFIGURED if run.settings.get(name) == "on"]
-        return f"{', '.join(on)}: the plug-in does not configure servers so" if on else None
+        differs = f"{', '.join(on)}: the plug-in does not configure servers so" if on else None
+        return unmapped(run, ONLY_WITH) or differs
 
     @contextmanager
     def session(self, position: Position, recording: Recording) -> Iterator[ReplicationSession]:

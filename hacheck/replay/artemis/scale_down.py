@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from hacheck.replay.artemis.brokers import Brokers
-from hacheck.replay.artemis.cluster_session import missing, started
+from hacheck.replay.artemis.cluster_session import missing, started, unmapped
 from hacheck.replay.artemis.log_waiting import SECONDS, LogWaiting
 from hacheck.replay.artemis.server_log import ACTIVE, role
 from hacheck.replay.model_run import Json, ModelRun
@@ -24,7 +24,7 @@ from hacheck.replay.product import Position, until
 from hacheck.replay.recording import Recording
 from hacheck.replay.traffic import Message, Traffic
 
-NOT_MAPPED: Mapping[str, str] = {
+ONLY_WITH: Mapping[str, str] = {
     "detail": "steps",
     "xa": "off",
     "grouped": "off",
@@ -50,10 +50,7 @@ class ArtemisScaleDown:
 
     def unfit(self, run: ModelRun) -> str | None:
         """Settings that servers cannot be brought to."""
-        for name, value in NOT_MAPPED.items():
-            if run.settings.get(name) != value:
-                return f"only runs with {name} = {value} are carried out, and this one has {run.settings.get(name)}"
-        return None
+        return unmapped(run, ONLY_WITH)
 
     @contextmanager
     def session(self, position: Position, recording: Recording) -> Iterator[ScaleDownSession]:

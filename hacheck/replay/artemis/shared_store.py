@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from hacheck.replay.artemis.brokers import Brokers
-from hacheck.replay.artemis.cluster_session import missing, started
+from hacheck.replay.artemis.cluster_session import missing, started, unmapped
 from hacheck.replay.artemis.log_waiting import LogWaiting
 from hacheck.replay.artemis.server_log import (
     ACTIVE,
@@ -33,7 +33,7 @@ from hacheck.replay.recording import Recording
 from hacheck.replay.traffic import Traffic
 
 PRIMARY = 1
-NOT_MAPPED: Mapping[str, str] = {
+ONLY_WITH: Mapping[str, str] = {
     "detail": "steps",
     "calls": "atomic",
     "lock_store": "files",
@@ -73,10 +73,7 @@ class ArtemisSharedStore:
 
     def unfit(self, run: ModelRun) -> str | None:
         """Settings that servers cannot be brought to."""
-        for name, value in NOT_MAPPED.items():
-            if run.settings.get(name) != value:
-                return f"only runs with {name} = {value} are carried out, and this one has {run.settings.get(name)}"
-        return None
+        return unmapped(run, ONLY_WITH)
 
     @contextmanager
     def session(self, position: Position, recording: Recording) -> Iterator[SharedStoreSession]:
