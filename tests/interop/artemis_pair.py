@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hacheck.replay.artemis.brokers import CONFIGURATION
 from hacheck.replay.artemis.jars import SERVER
 from hacheck.replay.processes import ProcessGroup, free_base
 
@@ -29,27 +30,11 @@ POLICIES = {
         "<allow-failback>true</allow-failback><restart-backup>true</restart-backup></backup></shared-store>",
     },
 }
-CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
-<configuration xmlns="urn:activemq">
-  <core xmlns="urn:activemq:core">
-    <name>{name}</name>
-    <persistence-enabled>true</persistence-enabled>
-    <security-enabled>false</security-enabled>
-    <journal-type>NIO</journal-type>
-    <journal-min-files>2</journal-min-files>
-    <journal-file-size>1M</journal-file-size>
-    <paging-directory>{data}/paging</paging-directory>
-    <bindings-directory>{data}/bindings</bindings-directory>
-    <journal-directory>{data}/journal</journal-directory>
-    <large-messages-directory>{data}/large</large-messages-directory>
-    <cluster-user>cluster</cluster-user>
-    <cluster-password>cluster</cluster-password>
-    <connectors>
+CONNECTORS = """
       <connector name="own">tcp://127.0.0.1:{own}</connector>
       <connector name="other">tcp://127.0.0.1:{other}</connector>
-    </connectors>
-    <acceptors><acceptor name="own">tcp://127.0.0.1:{own}</acceptor></acceptors>
-    <cluster-connections>
+"""
+CLUSTER = """
       <cluster-connection name="pair">
         <connector-ref>own</connector-ref>
         <check-period>1000</check-period>
@@ -57,10 +42,6 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
         <retry-interval>500</retry-interval>
         <static-connectors><connector-ref>other</connector-ref></static-connectors>
       </cluster-connection>
-    </cluster-connections>
-    <ha-policy>{policy}</ha-policy>
-  </core>
-</configuration>
 """
 
 
@@ -89,9 +70,13 @@ class Pair:
             home = self.brokers / name
             (home / "log").mkdir(parents=True)
             data = (self.folder if self.policy == "shared_store" else home) / "data"
-            ports = {"own": self.base + member, "other": self.base + 3 - member}
+            own, other = self.base + member, self.base + 3 - member
+            connectors = CONNECTORS.format(own=own, other=other)
             policy = POLICIES[self.policy][member]
-            (home / "broker.xml").write_text(CONFIGURATION.format(name=name, data=data, policy=policy, **ports))
+            text = CONFIGURATION.format(
+                name=name, data=data, connectors=connectors, own=own, cluster=CLUSTER, policy=policy
+            )
+            (home / "broker.xml").write_text(text)
             shutil.copy(SERVER / "log4j2.properties", home)
 
     def note(self, what: str) -> None:

@@ -45,7 +45,14 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
     <cluster-password>cluster</cluster-password>
     <connectors>{connectors}</connectors>
     <acceptors><acceptor name="own">tcp://127.0.0.1:{own}</acceptor></acceptors>
-    <cluster-connections>
+    <cluster-connections>{cluster}</cluster-connections>
+    <ha-policy>{policy}</ha-policy>
+  </core>
+</configuration>
+"""
+"""Of a server that keeps all that it has below `data`, listens at `own`, and asks nobody who he is."""
+
+CLUSTER = """
       <cluster-connection name="servers">
         <connector-ref>to-{member}</connector-ref>
         <call-timeout>{call_timeout}</call-timeout>
@@ -53,10 +60,6 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
         <message-load-balancing>OFF</message-load-balancing>
         <static-connectors>{others}</static-connectors>
       </cluster-connection>
-    </cluster-connections>
-    <ha-policy>{policy}</ha-policy>
-  </core>
-</configuration>
 """
 taken: set[int] = set()
 
@@ -109,10 +112,8 @@ class Brokers:
                 data=self.data(member),
                 connectors=connectors,
                 own=ports[member][1],
-                member=member,
-                others=others,
+                cluster=CLUSTER.format(member=member, call_timeout=CALL_TIMEOUT_MS, others=others),
                 policy=policy,
-                call_timeout=CALL_TIMEOUT_MS,
             )
             (home / "broker.xml").write_text(text)
             shutil.copy(SERVER / "log4j2.properties", home)
