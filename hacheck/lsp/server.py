@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from hacheck import __version__
 from hacheck.lsp import requests
 from hacheck.lsp.spec_file import Lines, SpecFile, path_of, uri_of
 from hacheck.model.language.diagnostics import Diagnostic, Span
+from hacheck.supervise import own_commands
 
 TYPES_AFTER_SECONDS = 0.25
 """After a change types are looked at when nothing more is typed for so long, first under the defaults of the settings;
@@ -316,15 +316,7 @@ async def _hacheck(server: SpecServer, uri: str, check: str, *options: str) -> t
         copy.write(file.text)
         copy.flush()
         words = ("verify", copy.name, "--check", check, "--time", str(VERIFY_SECONDS), *options)
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "hacheck",
-            *words,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
+        process = await own_commands.begun(words, stderr=asyncio.subprocess.STDOUT)
         try:
             output, _ = await process.communicate()
         except asyncio.CancelledError:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 from hacheck.checker.engine import DECIDED
+from hacheck.supervise import own_commands
 
 FORMAT = "hacheck.mcp/1"
 SECONDS_MAX = 600.0
@@ -29,15 +29,7 @@ Progress = Callable[[str], Awaitable[None]]
 async def command(words: list[str], seconds: float, progress: Progress | None = None) -> tuple[int, str, str]:
     """Runs a command of hacheck: its exit code and what it printed on both streams. It is ended some time after the
     seconds that it was given."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "hacheck",
-        *words,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    process = await own_commands.begun(words)
     assert process.stdout is not None
     assert process.stderr is not None
     out, err = asyncio.create_task(process.stdout.read()), asyncio.create_task(_followed(process.stderr, progress))
