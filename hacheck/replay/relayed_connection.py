@@ -22,7 +22,6 @@ from hacheck.replay.traffic import CLIENT, Message, Traffic
 HOST = "127.0.0.1"
 READ_BYTES = 1 << 16
 POLL_SECONDS = 0.01
-FAILURE_SECONDS_MAX = 30.0
 
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

@@ -61,8 +61,7 @@ def nearest_good_run(system: System, run: Run, asked: Property, report: Report) 
     """The nearest good run; `None` where none is found with few differences. Cost: the outcomes of up to
     `EXPANDED_MAX` states by the interpreter."""
     search = _Search(unbounded(system), run, asked, report)
-    found = search.to_goal() if run.loop is not None else search.to_same_end()
-    return found
+    return search.to_goal() if run.loop is not None else search.to_same_end()
 
 
 class _Node(Struct, frozen=True):

@@ -11,8 +11,6 @@ from hacheck.model.language.parse_tree import Token, Tree
 from hacheck.model.language.syntax_tree import Expression, Name
 from hacheck.model.language.tree_builder import Builder
 
-WORDS_OF_CHANNEL = {"fifo", "unordered", "latest", "queued"}
-
 
 def build_file(root: Tree, path: str) -> d.File:
     """The declarations of a parsed file, in the order written."""

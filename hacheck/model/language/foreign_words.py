@@ -22,7 +22,6 @@ FAULTS = "write `faults { crash T up to 1, lose MESSAGE up to 1 }`"
 STATEMENT = "a statement stands in an action, a handler or a procedure, after `do`"
 FUNCTION = "what has a value: `define NAME(n: T) = …`; what changes something: `procedure NAME(n: T) do …`"
 SYSTEM = 'a file begins with `system NAME "…"`'
-INITIAL = "a field has its first value after `=`; more is said by `initially do …`"
 
 DECLARATIONS = {
     **dict.fromkeys(("property", "always", "never", "safety", "assert", "inv", "ensure", "ensures"), INVARIANT),
