@@ -15,9 +15,6 @@ FACTS_MAX = 6
 INSTANCES_MAX = 3
 """So many instances at most are named."""
 
-ENDLESS = ("eventually", "leads_to")
-"""Kinds of properties that an endless run violates, by never making the goal true."""
-
 
 class Broken(Struct, frozen=True):
     """An instance that breaks a property (`Replica 2`, or nothing where the property has no instances) with the facts
@@ -32,10 +29,10 @@ def broken_parts(reader: ViewReader) -> list[Broken]:
     """What makes the property false in the last state, and in all that repeat for ever; nothing of one that is not
     violated, or whose goal is true at times."""
     asked = reader.property
-    if asked is None or asked["kind"] not in ("invariant", "lemma", "step", "deadlock", *ENDLESS):
+    if asked is None or asked["kind"] == "reachable":
         return []
     goal = asked["tree"]["goal"]
-    first = reader.last if reader.loop is None or asked["kind"] not in ENDLESS else reader.loop
+    first = reader.last if reader.loop is None else reader.loop
     states = [_Facts(reader, asked["truth"], number) for number in range(first, reader.last + 1)]
     if goal is None or any(facts.truth(goal) is not False for facts in states):
         return []
