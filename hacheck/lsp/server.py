@@ -316,7 +316,7 @@ async def _hacheck(server: SpecServer, uri: str, check: str, *options: str) -> t
         copy.write(file.text)
         copy.flush()
         words = ("verify", copy.name, "--check", check, "--time", str(VERIFY_SECONDS), *options)
-        process = await own_commands.begun(words, stderr=asyncio.subprocess.STDOUT)
+        process = await own_commands.start(words, stderr=asyncio.subprocess.STDOUT)
         try:
             output, _ = await process.communicate()
         except asyncio.CancelledError:

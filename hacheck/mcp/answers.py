@@ -29,7 +29,7 @@ Progress = Callable[[str], Awaitable[None]]
 async def command(words: list[str], seconds: float, progress: Progress | None = None) -> tuple[int, str, str]:
     """Runs a command of hacheck: its exit code and what it printed on both streams. It is ended some time after the
     seconds that it was given."""
-    process = await own_commands.begun(words)
+    process = await own_commands.start(words)
     assert process.stdout is not None
     assert process.stderr is not None
     out, err = asyncio.create_task(process.stdout.read()), asyncio.create_task(_followed(process.stderr, progress))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 
-async def begun(words: Sequence[str], stderr: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
+async def start(words: Sequence[str], stderr: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
     """Starts `hacheck WORDS` with nothing to read and its output in a pipe. `stderr`: where its errors go."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
