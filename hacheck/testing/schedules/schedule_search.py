@@ -113,53 +113,63 @@ class Exploring:
         self._visited: dict[tuple[int, Track, tuple[int, ...]], int] = {}
         self._waiting: deque[tuple[Deviation, ...]] = deque()
         self._next: deque[tuple[Deviation, ...]] = deque()
-        self._reported = 0.0
+        self._start = self._reported = 0.0
 
     def run(self) -> Explored:
         """Explores. What comes of it is also in `explored` if it is interrupted."""
-        start, limits = time.monotonic(), self.limits
+        self._start = time.monotonic()
         self._waiting = deque([()])
-        for deviations in range(limits.deviations + 1):
+        for deviations in range(self.limits.deviations + 1):
             while self._waiting:
-                self.explored.seconds = time.monotonic() - start
-                if self._is_over():
+                if self._is_enough() or self._must_end():
                     return self.explored
-                self._explore(self._waiting.popleft(), deviations)
+                if not self._explore(self._waiting.popleft(), deviations):
+                    return self.explored
             self.explored.complete = deviations
             self._waiting, self._next = self._next, deque()
-        self.explored.seconds = time.monotonic() - start
+        self.explored.seconds = time.monotonic() - self._start
         return self.explored
 
-    def _is_over(self) -> bool:
+    def _is_enough(self) -> bool:
         explored, limits = self.explored, self.limits
-        if explored.schedules >= limits.schedules or explored.seconds >= limits.seconds:
-            return True
-        if len(explored.found) >= limits.found:
+        return explored.schedules >= limits.schedules or len(explored.found) >= limits.found
+
+    def _must_end(self) -> bool:
+        """Whether the time is up, or whoever follows the progress wants it to end. One schedule can be long, so this
+        is looked at before each of its steps."""
+        explored = self.explored
+        explored.seconds = time.monotonic() - self._start
+        if explored.seconds >= self.limits.seconds:
             return True
         if explored.seconds - self._reported < 0.1:
             return False
         self._reported = explored.seconds
         return not self._report(explored)
 
-    def _explore(self, schedule: tuple[Deviation, ...], deviations: int) -> None:
-        """Runs a schedule, and notes where others leave it that are new."""
+    def _explore(self, schedule: tuple[Deviation, ...], deviations: int) -> bool:
+        """Runs a schedule, and notes where others leave it that are new. Returns `False` if it had to end before."""
         run = _Run(self)
         last = schedule[-1][0] if schedule else -1
         forced = dict(schedule)
         self.explored.schedules += 1
-        for step in range(self.limits.steps):
-            choices = run.choices()
-            if not choices:
-                break
-            if step > last and not self._is_new(run, self.limits.steps - step, deviations):
-                break
-            if step > last and deviations < self.limits.deviations:
-                self._next.extend((*schedule, (step, other)) for other in choices[1:])
-            # A schedule that is not new any more may have lost what it was to deviate by.
-            choice = forced.get(step, choices[0])
-            if choice not in choices or not run.take(choice):
-                break
-        self.explored.longest = max(self.explored.longest, len(run.taken))
+        try:
+            for step in range(self.limits.steps):
+                if self._must_end():
+                    return False
+                choices = run.choices()
+                if not choices:
+                    return True
+                if step > last and not self._is_new(run, self.limits.steps - step, deviations):
+                    return True
+                if step > last and deviations < self.limits.deviations:
+                    self._next.extend((*schedule, (step, other)) for other in choices[1:])
+                # A schedule that is not new any more may have lost what it was to deviate by.
+                choice = forced.get(step, choices[0])
+                if choice not in choices or not run.take(choice):
+                    return True
+            return True
+        finally:
+            self.explored.longest = max(self.explored.longest, len(run.taken))
 
     def _is_new(self, run: _Run, left: int, deviations: int) -> bool:
         """Whether nothing like it was seen with as many steps and deviations left."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +16,7 @@ from hacheck.impl.stepper import Cluster
 from hacheck.impl.system import Member
 from hacheck.model.language import load
 from hacheck.model.observing.line_writers import logged
+from hacheck.testing.schedules import schedule_search
 from hacheck.testing.schedules.cluster_fingerprint import fingerprint, frozen
 from hacheck.testing.schedules.schedule_search import Explored, Exploring, Found, Limits, Setting
 from hacheck.testing.schedules.unmatched_actions import unshown_actions
@@ -61,6 +64,17 @@ def test_right_code_does_what_the_model_does(faults: Mapping[str, int]) -> None:
     assert (found.at_bound, found.undecided) == (0, 0)
     assert found.shown == {"stands", "votes_for", "wins"}
     assert found.schedules > 20
+
+
+def test_a_long_schedule_ends_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = explored({}, {}, Limits(deviations=0, steps=60))
+    assert (whole.schedules, whole.complete) == (1, 0)
+    clock = count()  # a second each time that it is read, which is before each step
+    monkeypatch.setattr(schedule_search, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    found = explored({}, {}, Limits(deviations=0, steps=60, seconds=whole.steps / 2))
+    assert found.schedules == 1
+    assert 0 < found.steps <= whole.steps / 2
+    assert found.complete == -1
 
 
 @pytest.mark.parametrize(
