@@ -14,7 +14,7 @@ from itertools import count
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
@@ -128,7 +128,8 @@ def raised(specification: Specification, chosen: Iterable[Raise]) -> tuple[Speci
 
 
 def digest(specification: Specification) -> str:
-    """Changes whenever the systems that a spec can mean may change: not with its checks, logs, comments and texts."""
+    """Changes whenever the systems that a spec can mean may change: not with its checks, logs, comments and texts, nor
+    with what is marked `acknowledged to clients`."""
     hashed = hashlib.sha256()
     unsaid = (d.CheckDeclaration, d.TraceDeclaration, d.ObserveDeclaration)
     for one in specification.declarations:
@@ -137,8 +138,13 @@ def digest(specification: Specification) -> str:
     return hashed.hexdigest()
 
 
+_SILENT = ("text", "source", "promised")
+"""Parts of declarations that change no system."""
+
+
 def _feed(update: Callable[[bytes], None], part: object) -> None:
-    """A tree as bytes, without places and texts for people."""
+    """A tree as bytes, without places and texts for people. A part that is what it is where nothing is said is left
+    out: so a spec keeps its digest when the language gets one part more."""
     match part:
         case Span():
             return
@@ -149,10 +155,12 @@ def _feed(update: Callable[[bytes], None], part: object) -> None:
         case Struct():
             form = type(part)
             update(f"<{form.__name__}".encode())
-            silent = ("text", "source") if form.__module__ == d.__name__ else ()
-            for name in part.__struct_fields__:
-                if name not in silent:
-                    _feed(update, getattr(part, name))
+            silent = _SILENT if form.__module__ == d.__name__ else ()
+            for one in fields(form):
+                value = getattr(part, one.name)
+                if one.name not in silent and value != one.default:
+                    update(f".{one.name}".encode())
+                    _feed(update, value)
         case _:
             update(f"={part!r};".encode())
 
