@@ -37,12 +37,14 @@ class Page:
         return str(self.all(selector)[0].text)
 
     def click(self, selector: str, text: str = "") -> None:
-        """Clicks on the first such element that has a text in it; again where the page was redrawn meanwhile."""
+        """Clicks on the first such element that has a text in it, again where the page was redrawn meanwhile, and waits
+        until the page has answered."""
         from selenium.common.exceptions import StaleElementReferenceException
 
         for _ in range(5):
             try:
                 self._click(selector, text)
+                self._answered()
                 return
             except StaleElementReferenceException:
                 continue
@@ -54,10 +56,19 @@ class Page:
         one.click()
 
     def press(self, keys: str) -> None:
-        """Presses keys where the focus is."""
+        """Presses keys where the focus is, and waits until the page has answered."""
         from selenium.webdriver.common.action_chains import ActionChains
 
         ActionChains(self.driver).send_keys(keys).perform()
+        self._answered()
+
+    def _answered(self) -> None:
+        """Waits for what the browser was still to do: that the address has another fragment reaches the page as an
+        event of its own, after the click."""
+        self.driver.execute_async_script(
+            "const done = arguments[arguments.length - 1];"
+            "setTimeout(() => requestAnimationFrame(() => setTimeout(done)))"
+        )
 
     @property
     def fragment(self) -> str:
