@@ -159,6 +159,9 @@ def test_the_digest_changes_with_the_meaning_only() -> None:
     before = digest(SPECIFICATION)
     silent = SPEC.replace('"a bound"', '"of terms"')
     assert digest(of("# a comment\n" + silent + "check one expect all hold\n")) == before
+    assert digest(of(silent.replace("term: Term = 0", "term: Term = 0 acknowledged to clients"))) == before
+    assert digest(of(silent.replace("term: Term = 0", "durable term: Term = 0"))) != before
+    assert digest(of(silent.replace("identity Session up to 5", "identity Session up to 6"))) != before
     assert digest(of(silent.replace("s.term <= 3", "s.term <= 2"))) != before
     assert digest(of(silent.replace("terms = 2", "terms = 1"))) != before
 
