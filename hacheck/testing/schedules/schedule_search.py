@@ -135,7 +135,7 @@ class Exploring:
         return explored.schedules >= limits.schedules or len(explored.found) >= limits.found
 
     def _must_end(self) -> bool:
-        """Whether the time is up, or whoever follows the progress wants it to end. One schedule can be long, so this
+        """Whether the time is up, or `report` answers that it is to end. One schedule can be long, so this
         is looked at before each of its steps."""
         explored = self.explored
         explored.seconds = time.monotonic() - self._start
