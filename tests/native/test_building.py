@@ -79,7 +79,9 @@ def test_reductions_are_read_as_they_were_written() -> None:
     system = icestorm(ICESTORM.read_text(encoding="utf-8"))
     groups = next(one for one in seen_kinds(system) if one.name == "Group")
     symmetric = (SymmetryClass(system.nodes[0], (1, 2, 3)), SymmetryClass(groups, (1, 2)))  # type: ignore[arg-type]  # a pool
-    made = Reductions(symmetric, (Unlike("Replica", ("it is ranked",)),), (Dropped("Replica.reaped", 3),), False)
+    made = Reductions(
+        symmetric, (Unlike("Replica", ("it is ranked",)),), (Dropped("Replica.reaped", 3, whole=True),), False
+    )
     assert reductions_from_json(reductions_to_json(made), system) == made
 
 

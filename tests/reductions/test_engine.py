@@ -7,7 +7,7 @@ import pytest
 from hacheck.checker.engine import Answer, Limits, PropertyAnswer
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
-from hacheck.checker.explicit.reduction_data import Reductions, reduction_notes
+from hacheck.checker.explicit.reduction_data import Dropped, Reductions, reduction_notes
 from hacheck.model.ir import System
 from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Node
@@ -48,6 +48,9 @@ def test_states_are_counted_in_words() -> None:
     found = Reductions((SymmetryClass(Node("S", 2, False), (1, 2)),))
     assert reduction_notes(found, 1, 1) == ("symmetry: S 1 and 2 are interchangeable, 1 state stands for 1",)
     assert reduction_notes(found, 3, 4) == ("symmetry: S 1 and 2 are interchangeable, 3 states stand for 4",)
+    sliced = Reductions(dropped=(Dropped("S.second", 1, whole=True), Dropped("seen", 2, whole=False)))
+    expected = ("sliced away: S.second, part of seen (3 bits), read by no checked property",)
+    assert reduction_notes(sliced, 1) == expected
 
 
 def length(item: PropertyAnswer) -> int | None:

@@ -47,7 +47,7 @@ def sliced(text: str, *names: str) -> tuple[Lowered, Reductions]:
 
 def dropped(text: str, *names: str) -> set[str]:
     """The variables of which something is not needed."""
-    return {item.variable for item in sliced(text, *names)[1].dropped}
+    return {item.title for item in sliced(text, *names)[1].dropped}
 
 
 def test_only_what_leads_to_what_is_asked_is_kept() -> None:

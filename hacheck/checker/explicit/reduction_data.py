@@ -14,10 +14,17 @@ from hacheck.model.types import Identity, Node
 
 
 class Dropped(Struct, frozen=True):
-    """A variable that is not needed, or the part of it that is not, and the bits it would take."""
+    """A variable that is not needed, or the part of it that is not, and the bits it would take. `whole`: whether no
+    part of it is needed."""
 
     variable: str
     bits: int
+    whole: bool
+
+    @property
+    def title(self) -> str:
+        """What is sliced away, in words."""
+        return spoken(self.variable) if self.whole else f"part of {spoken(self.variable)}"
 
 
 class Unlike(Struct, frozen=True):
@@ -65,7 +72,7 @@ def reduction_notes(reductions: Reductions, states: int, stand_for: int | None =
         phrases.append(f"{one.counter} is unbounded: of values {one.exact} or more apart only the order counts")
     if reductions.dropped:
         bits = sum(item.bits for item in reductions.dropped)
-        names = ", ".join(spoken(item.variable) for item in reductions.dropped)
+        names = ", ".join(item.title for item in reductions.dropped)
         phrases.append(f"sliced away: {names} ({bits} bit{'s' * (bits != 1)}), read by no checked property")
     return tuple(phrases)
 
@@ -82,7 +89,13 @@ def reductions_to_json(reductions: Reductions) -> Any:
     symmetric = [[type(one.kind).__name__, one.kind.name, list(one.members)] for one in reductions.symmetric]
     unlike = [[one.kind, list(one.reasons)] for one in reductions.unlike]
     gaps = [[one.counter, one.literal, one.exact] for one in reductions.gaps]
-    return [symmetric, unlike, [[one.variable, one.bits] for one in reductions.dropped], reductions.exact, gaps]
+    return [
+        symmetric,
+        unlike,
+        [[one.variable, one.bits, one.whole] for one in reductions.dropped],
+        reductions.exact,
+        gaps,
+    ]
 
 
 def reductions_from_json(json: Any, system: System) -> Reductions:
@@ -98,7 +111,7 @@ def reductions_from_json(json: Any, system: System) -> Reductions:
     return Reductions(
         tuple(SymmetryClass(kinds[word, name], tuple(members)) for word, name, members in symmetric),
         tuple(Unlike(kind, tuple(reasons)) for kind, reasons in unlike),
-        tuple(Dropped(variable, bits) for variable, bits in dropped),
+        tuple(Dropped(str(variable), int(bits), bool(whole)) for variable, bits, whole in dropped),
         bool(exact),
         tuple(Gaps(str(counter), int(literal), int(near)) for counter, literal, near in gaps),
     )

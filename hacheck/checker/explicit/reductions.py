@@ -77,9 +77,10 @@ def _dropped(before: Lowered, after: Lowered) -> tuple[Dropped, ...]:
     gone = set(dropped_slots(before, after))
     found = []
     for variable, place in zip(before.system.variables, before.layout.places, strict=True):
-        bits = sum(before.layout.slots[slot].width for slot in slots_of(place) if slot in gone)
+        widths = {slot: before.layout.slots[slot].width for slot in slots_of(place)}
+        bits = sum(width for slot, width in widths.items() if slot in gone)
         if bits:
-            found.append(Dropped(variable.name, bits))
+            found.append(Dropped(variable.name, bits, whole=bits == sum(widths.values())))
     return tuple(found)
 
 
