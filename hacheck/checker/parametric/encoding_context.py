@@ -36,6 +36,8 @@ from hacheck.model.types import Bool, Enum, Identity, Node, Range, Type
 
 NUMBER = "Number"
 AT_MOST = Symbol("at_most", (NUMBER, NUMBER), BOOL)
+RANKS_MAX = 8
+"""Of ranked nodes up to this number that the model names, the logic knows their places; of others, their order."""
 
 
 class Unsupported(Exception):
@@ -144,13 +146,24 @@ class Signature(Struct):
             yield f"two majorities of {kind}s have one in common", Quantifier("forall", tuple(pair), both, mentioned)
 
     def _named(self, kind: str, members: Sequence[int]) -> Iterator[tuple[str, Term]]:
-        constants = [apply(self.rigid[f"{kind}({one})"]) for one in members]
+        """What is known of nodes that the model names: which they are in the order of ranked ones, too. Where the last
+        of them is there, so are all before it."""
+        if kind in self.ordered and members[-1] <= RANKS_MAX:
+            members = range(1, members[-1] + 1)
+        constants = [apply(self.declare(Symbol(f"{kind}({one})", (), kind))) for one in members]
         for number, one in enumerate(constants):
             for other in constants[number + 1 :]:
                 yield f"{one.symbol} is not {other.symbol}", negation(equality(one, other))
-                if kind in self.ordered:
-                    order = self.rigid[f"{kind} at_most"]
-                    yield f"{one.symbol} comes before {other.symbol}", apply(order, (one, other))
+        if kind not in self.ordered:
+            return
+        order, node = self.rigid[f"{kind} at_most"], Bound("n", kind)
+        if members[0] == 1:
+            yield f"{constants[0].symbol} is the first", forall((node,), apply(order, (constants[0], node)))
+        for (low, first), (high, second) in pairwise(zip(members, constants, strict=True)):
+            yield f"{first.symbol} comes before {second.symbol}", apply(order, (first, second))
+            if high == low + 1:
+                nothing = disjunction(apply(order, (node, first)), apply(order, (second, node)))
+                yield f"nothing lies between {first.symbol} and {second.symbol}", forall((node,), nothing)
 
 
 def _total_order(symbol: Symbol) -> Term:
@@ -190,6 +203,8 @@ class World(Struct):
     names: dict[str, int] = field(default_factory=dict)
     loops: int = 0
     """How many loops are encoded as one turn around what is being encoded."""
+    chosen: dict[tuple[int, ...], dict[str, Symbol]] = field(default_factory=dict)
+    """What turns of loops choose, by the place in the body: a symbol for each part of the value."""
     branches: list[tuple[Apply, tuple[Term, ...], Term]] = field(default_factory=list)
     """Names for the conditions at which what is encoded branches, each with the path that leads there and its
     meaning."""
@@ -207,9 +222,13 @@ class World(Struct):
     def symbol(self, sort: str, hint: str, more: Sequence[Bound] = ()) -> Apply:
         """A fresh symbol that may depend on the variables in scope and on these, applied to them."""
         around = (*self.bound, *more)
-        made = Symbol(self.name(hint.split("$")[0]), tuple(one.sort for one in around), sort)
-        self.fresh[made.name] = made
+        made = self.declared(Symbol(self.name(hint.split("$")[0]), tuple(one.sort for one in around), sort))
         return apply(made, around)
+
+    def declared(self, symbol: Symbol) -> Symbol:
+        """A fresh symbol of this world."""
+        self.fresh[symbol.name] = symbol
+        return symbol
 
     @contextmanager
     def within(self, variables: Sequence[Bound]) -> Iterator[None]:

@@ -9,6 +9,7 @@ from hacheck.checker.parametric.encoding_context import Unsupported, World
 from hacheck.checker.parametric.first_order_logic import (
     TRUE,
     Apply,
+    Symbol,
     Term,
     Truth,
     conjunction,
@@ -16,6 +17,7 @@ from hacheck.checker.parametric.first_order_logic import (
     equality,
     forall,
     implication,
+    sort_of,
 )
 from hacheck.checker.parametric.value_encoding import (
     Collection,
@@ -109,6 +111,31 @@ def unknown(world: World, kind: Type, hint: str) -> SymbolicValue:
     for fact in facts(world, kind, symbolic):
         world.define(fact)
     return symbolic
+
+
+def chosen_in_turn(
+    world: World, kind: Type, hint: str, place: tuple[int, ...], turn: tuple[Term, ...]
+) -> SymbolicValue:
+    """What a turn of loops chooses at a place of their body: a function of the turn, so that it is one value however
+    often the turn is encoded. `turn`: the values of the loops."""
+    sorts, name = tuple(sort_of(one) for one in turn), hint.split("$")[0]
+
+    def value_in(of: tuple[Term, ...]) -> SymbolicValue:
+        made = world.chosen[place]
+        return from_leaves(
+            world, kind, lambda leaf, keys: Apply(made[leaf.suffix].name, (*of, *keys), made[leaf.suffix].sort)
+        )
+
+    if place not in world.chosen:
+        world.chosen[place] = {
+            leaf.suffix: world.declared(Symbol(world.name(name + leaf.suffix), (*sorts, *leaf.arguments), leaf.sort))
+            for leaf in leaves(world, kind)
+        }
+        variables = tuple(world.variable(sort, "turn") for sort in sorts)
+        with world.within(variables):
+            for fact in facts(world, kind, value_in(variables)):
+                world.define(fact)
+    return value_in(turn)
 
 
 def facts(world: World, kind: Type, symbolic: SymbolicValue) -> Iterator[Term]:

@@ -24,27 +24,47 @@ from hacheck.checker.parametric.first_order_logic import (
     disjunction,
     equality,
     negation,
+    symbols_of,
 )
-from hacheck.checker.parametric.given_values import constant, unknown
-from hacheck.checker.parametric.value_encoding import SymbolicValue, either, from_leaves, read_leaf, some, updated
+from hacheck.checker.parametric.given_values import chosen_in_turn, constant, unknown
+from hacheck.checker.parametric.value_encoding import (
+    SymbolicValue,
+    either,
+    from_leaves,
+    read_leaf,
+    some,
+    term,
+    updated,
+)
 from hacheck.checker.parametric.value_leaves import Leaf, single
 from hacheck.model import ir
 from hacheck.model.rewrite import statements as all_statements
 from hacheck.model.symmetry_loops import aliases, turns_commute
-from hacheck.model.types import Bool, Enum, Map, Node, Range, Set, Type, values
+from hacheck.model.types import Bool, Enum, Map, Node, Range, Set, Type, is_scalar, values
 from hacheck.model.typing import type_of
 
 TURNS_MAX = 16
 """A loop over numbers is encoded turn by turn, if there are no more."""
 
 
+class _Loop(Struct, frozen=True):
+    """A loop that is encoded for one turn with any value: the scope before it, and its place in the body."""
+
+    statement: ir.ForEach
+    before: Scope
+    place: tuple[int, ...]
+
+
 class StatementEncoder(Struct):
     """A body being encoded. `left_out`: variables that are not encoded, writes to which have no effect; `refuse`: what
-    is done about something that cannot be encoded."""
+    is done about something that cannot be encoded. `turn`: the values of the loops around, each encoded for one turn,
+    outermost first. `place`: of the statement being encoded, as numbers of statements and of branches."""
 
     scope: Scope
     left_out: frozenset[str]
     refuse: Callable[[str], None]
+    turn: tuple[Term, ...] = ()
+    place: tuple[int, ...] = ()
 
     @property
     def world(self) -> World:
@@ -52,12 +72,15 @@ class StatementEncoder(Struct):
 
     def body(self, statements: tuple[ir.Statement, ...]) -> None:
         """Encodes statements one after the other."""
-        for one in statements:
+        around = self.place
+        for number, one in enumerate(statements):
+            self.place = (*around, number)
             try:
                 self._statement(one)
             except Unsupported as reason:
                 self.refuse(str(reason))
                 self._leave_open(one)
+        self.place = around
 
     def _leave_open(self, statement: ir.Statement) -> None:
         """Any value for a local that could not be encoded, so that the statements after it are still looked at."""
@@ -75,7 +98,10 @@ class StatementEncoder(Struct):
             case ir.Let(name, kind, value):
                 self.scope = self.scope.bind(name, kind, encode(value, self.scope))
             case ir.Choose(name, domain):
-                chosen = unknown(self.world, domain.type, name)
+                if self.turn:
+                    chosen = chosen_in_turn(self.world, domain.type, name, self.place, self.turn)
+                else:
+                    chosen = unknown(self.world, domain.type, name)
                 self.world.assume(in_domain(name, domain, self.scope, chosen))
                 self.scope = self.scope.bind(name, domain.type, chosen)
             case ir.If():
@@ -108,13 +134,15 @@ class StatementEncoder(Struct):
 
     def _branch(self, statement: ir.If) -> None:
         condition, before = self.world.branch(truth(statement.condition, self.scope)), self.scope
-        ends = []
+        ends: list[Scope] = []
+        around = self.place
         for decided, block in ((condition, statement.then), (negation(condition), statement.otherwise)):
-            self.scope = before
+            self.scope, self.place = before, (*around, len(ends))
             if decided != FALSE:
                 with self.world.where(decided):
                     self.body(block)
             ends.append(self.scope)
+        self.place = around
         then, otherwise = ends
         if FALSE in (condition, negation(condition)):
             kept = otherwise if condition == FALSE else then
@@ -142,8 +170,11 @@ class StatementEncoder(Struct):
         if members is not None:
             begun = self.scope  # the domain is taken before the first turn
             turns = [(one, in_domain(statement.variable, statement.domain, begun, one)) for one in members]
-            for one, inside in turns:
+            around = self.place
+            for number, (one, inside) in enumerate(turns):
+                self.place = (*around, number)
                 self._turn_if(inside, statement, one)
+            self.place = around
             return
         problem = turns_commute(statement.variable, statement.body, frozenset())
         written = list(
@@ -151,16 +182,16 @@ class StatementEncoder(Struct):
         )
         own = _own_locals(statement.body)
         roots = [one for one in written if one.name not in self.left_out and one.name not in own]
-        before = self.scope
+        loop = _Loop(statement, self.scope, self.place)
         if problem is None:
-            self._requirements(statement)
+            self._requirements(loop)
         for root in roots:
-            old = encode(root, before)
+            old = encode(root, loop.before)
             if problem is not None:
                 self.world.note(f"what a loop over {statement.variable} writes to {root.name} is left open: {problem}")
                 self._store(root, unknown(self.world, root.type, root.name))
             else:
-                self._store(root, self._after_loop(statement, root, old, before))
+                self._store(root, self._after_loop(loop, root, old))
 
     def _members(self, kind: Type) -> list[SymbolicValue] | None:
         """The values of a type where there is a known number of them: the loop is encoded turn by turn."""
@@ -185,34 +216,46 @@ class StatementEncoder(Struct):
         self._branch(turn)
         self.scope = replace(self.scope, locals={name: self.scope.locals[name] for name in before.locals})
 
-    def _turn(self, statement: ir.ForEach, before: Scope, item: SymbolicValue) -> tuple[Term, Scope]:
+    def _turn(self, loop: _Loop, item: SymbolicValue) -> tuple[Term, Scope]:
         """Whether there is a turn for a value, and what is so after it alone."""
+        statement, before = loop.statement, loop.before
         inside = in_domain(statement.variable, statement.domain, before, item)
-        turn = StatementEncoder(
-            before.bind(statement.variable, statement.domain.type, item), self.left_out, self.refuse
-        )
+        scope = before.bind(statement.variable, statement.domain.type, item)
+        turn = StatementEncoder(scope, self.left_out, self.refuse, self.turn, loop.place)
+        if is_scalar(statement.domain.type):
+            turn.turn = (*self.turn, term(item))
         self.world.loops += 1
         with self.world.where(inside):
             turn.body(statement.body)
         self.world.loops -= 1
         return inside, turn.scope
 
-    def _requirements(self, statement: ir.ForEach) -> None:
+    def _turn_again(self, loop: _Loop, item: SymbolicValue) -> tuple[Term, Scope]:
+        """A turn, without what it needs to be possible, which was said of every turn: but for what is said of symbols
+        that this turn alone has."""
+        world = self.world
+        said, known = len(world.assumed), set(world.fresh)
+        found = self._turn(loop, item)
+        own = world.fresh.keys() - known
+        world.assumed[said:] = [one for one in world.assumed[said:] if symbols_of(one) & own]
+        return found
+
+    def _requirements(self, loop: _Loop) -> None:
         """What each turn needs to be possible; it is the same before the loop, as no turn sees what another does."""
+        statement = loop.statement
         if not any(isinstance(one, ir.Require | ir.Stop | ir.Choose) for one in all_statements(statement.body)):
             return
         variable = self.world.variable(self.world.signature.sort(statement.domain.type), statement.variable)
         with self.world.within((variable,)):
-            self._turn(statement, self.scope, variable)
+            self._turn(loop, variable)
 
-    def _after_loop(
-        self, statement: ir.ForEach, root: ir.Variable | ir.Local, old: SymbolicValue, before: Scope
-    ) -> SymbolicValue:
+    def _after_loop(self, loop: _Loop, root: ir.Variable | ir.Local, old: SymbolicValue) -> SymbolicValue:
+        statement = loop.statement
         place = _own_key(statement, root)
         if place is not None:
             position = _argument(self.world, root.type, place)
             if position is not None:
-                return self._each_its_own(statement, root, old, before, position)
+                return self._each_its_own(loop, root, old, position)
         pattern = _pattern(statement, root)
         same: SymbolicValue | None = None
 
@@ -220,7 +263,7 @@ class StatementEncoder(Struct):
             was = read_leaf(self.world, root.type, old, leaf, keys)
 
             def turn(item: SymbolicValue, build: Callable[[Term, Term], Term]) -> Term:
-                inside, end = self._turn(statement, before, item)
+                inside, end = self._turn_again(loop, item)
                 return build(inside, read_leaf(self.world, root.type, _value(end, root), leaf, keys))
 
             kind = statement.domain.type
@@ -260,10 +303,10 @@ class StatementEncoder(Struct):
         return encode(value, self.scope)
 
     def _each_its_own(
-        self, statement: ir.ForEach, root: ir.Variable | ir.Local, old: SymbolicValue, before: Scope, position: int
+        self, loop: _Loop, root: ir.Variable | ir.Local, old: SymbolicValue, position: int
     ) -> SymbolicValue:
         def after(leaf: Leaf, keys: tuple[Term, ...]) -> Term:
-            inside, end = self._turn(statement, before, keys[position])
+            inside, end = self._turn_again(loop, keys[position])
             was = read_leaf(self.world, root.type, old, leaf, keys)
             return choice(inside, read_leaf(self.world, root.type, _value(end, root), leaf, keys), was)
 
