@@ -50,7 +50,7 @@ class Silent:
 
     columns = ("trace_id", "node", "seq", "time", "event", "fields", "file", "line")
 
-    def check(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def check(self, batches: Iterator[Any], report: Any = None) -> Iterator[Any]:
         """One verdict for each trace, made of whole columns."""
         last, records = None, 0
         for batch in batches:

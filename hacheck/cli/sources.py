@@ -21,16 +21,18 @@ SIZE_MAX = 1 << 20
 """The largest spec that is read, in bytes: more is a mistake (a log, a dump), not a protocol."""
 
 
-def load_specification(spec: str, *, no_color: bool = False, examined: bool = True) -> Specification:
-    """The specification a SPEC argument names. Whatever is wrong with it is shown; `examined`: as far as reading shows
-    without trying its checks.
+def load_specification(
+    spec: str, *, no_color: bool = False, examined: bool = True, defaults_only: bool = False
+) -> Specification:
+    """The specification a SPEC argument names. Whatever is wrong with it is shown; without `examined`, as far as
+    reading shows without trying its checks; with `defaults_only`, as far as the defaults of its settings show.
 
     Errors: `BadInput` when there is no readable text; `Reported` when the text has errors.
     """
     from hacheck.model.language import load
 
     text, path = read_spec(spec)
-    loaded = load(text, path, read_library, examined=examined)
+    loaded = load(text, path, read_library, examined=examined, defaults_only=defaults_only)
     if loaded.diagnostics:
         show_findings(loaded.diagnostics, {path: text}, no_color)
     if loaded.specification is None:

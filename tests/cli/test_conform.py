@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from hacheck.traces.dataset import Dataset
+from hacheck.traces.findings import Findings
 from tests.cli.command import hacheck
 
 SPEC = """system Lease "one server at a time"
@@ -128,11 +131,19 @@ def test_traces_are_read_once_and_verdicts_written_only_where_a_table_is_request
 ) -> None:
     unknown = [("1", "began", 1), ("1", "stopped", 1), ("2", "stopped", 1), ("2", "began", 2), ("1", "paused", 1)]
     traces = written(tmp_path, good=GOOD, other=unknown)
-    monkeypatch.setattr(Dataset, "located", lambda *_: pytest.fail("the leading process reads no records"))
+    reads: list[str] = []
+    located = Dataset.located
+
+    def counted(self: Dataset, findings: Findings) -> Iterator[Any]:
+        reads.extend(file.name for file in self.files)
+        return located(self, findings)
+
+    monkeypatch.setattr(Dataset, "located", counted)
     monkeypatch.setattr(pq, "ParquetWriter", lambda *_: pytest.fail("nobody requested a table"))
     found = tmp_path / "found.json"
     ended = hacheck("conform", str(spec), str(traces), "--json", str(found), columns=120)
     assert ended.code == 0
+    assert len(reads) == len(set(reads)), "each file is read once"
     assert "2 traces, 8 records: 2 conform" in ended.out
     assert "3 records (stopped 2, paused 1)" in ended.out
     assert json.loads(found.read_text(encoding="utf-8"))["not_compared"] == {"stopped": 2, "paused": 1}

@@ -44,6 +44,9 @@ from hacheck.wording import plural
 SMALL_BYTES = 64_000_000
 """Less than this, in one order, is checked by one process: another would take longer to start."""
 
+HERE_BYTES = 256_000
+"""Less than this is checked in this process."""
+
 
 class ConformRequest(Struct, frozen=True):
     """What the user asked of `conform`."""
@@ -100,7 +103,7 @@ class ConformResult(Struct, frozen=True):
 
 def conform_traces(request: ConformRequest) -> ExitCode:
     """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
-    specification = load_specification(request.spec, no_color=request.no_color)
+    specification = load_specification(request.spec, no_color=request.no_color, defaults_only=True)
     compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
     target = None if request.json is None else open_target(request.json)
     page = None if request.report is None else open_target(request.report)
@@ -196,7 +199,7 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
             size = sum(file.size_bytes for file in dataset.files)
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
             completed = LogVerdicts(dataset, base.skew_ns)
-            collect, options = collects(request), Options(workers=workers)
+            collect, options = collects(request), Options(workers=workers, here=size < HERE_BYTES)
             outcome = check_locally(
                 dataset,
                 checker,

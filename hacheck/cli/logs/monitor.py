@@ -59,7 +59,7 @@ class Watched(Struct, frozen=True):
 
 def monitor_traces(request: MonitorRequest) -> ExitCode:
     """Checks traces until it is stopped. Returns what the process is to return."""
-    specification = load_specification(request.spec, no_color=request.no_color)
+    specification = load_specification(request.spec, no_color=request.no_color, defaults_only=True)
     compared = what_is_compared(request.comparison, specification, no_color=request.no_color)
     watched = what_is_watched(request, compared)
     results = Path(request.results)

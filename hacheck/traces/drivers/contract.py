@@ -47,11 +47,12 @@ class ConformanceChecker(Protocol):
         """The columns of the record schema that it reads. `fields` means all fields of events, `fields.NAME` one."""
         ...
 
-    def check(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def check(self, batches: Iterator[Any], report: Callable[[], bool] = ...) -> Iterator[Any]:
         """Checks whole traces, one after another, sorted by (trace_id, seq); a trace may go on in the next batch.
 
         Batches have the columns that it reads, in the order and with the types of the record schema. What comes out are
-        batches of `verdicts.SCHEMA`, one row for each trace.
+        batches of `verdicts.SCHEMA`, one row for each trace. `report` is asked some times a second whether to go on; if
+        not, no verdicts come any more.
         """
         ...
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,16 @@ from hacheck.traces.dataset import PACKED, Dataset, Located
 from hacheck.traces.drivers.buckets import bucket_of, no_room
 from hacheck.traces.drivers.columns import pruned
 from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Phase, Progress, Report
-from hacheck.traces.drivers.local_tasks import CheckBucket, CheckFile, Flush, Following, Ordering, Read, TaskReport
+from hacheck.traces.drivers.local_tasks import (
+    CheckBucket,
+    CheckFile,
+    Flush,
+    Following,
+    Ordering,
+    Read,
+    TaskReport,
+    always,
+)
 from hacheck.traces.drivers.log_verdicts import LogVerdicts
 from hacheck.traces.drivers.record_batches import Unit, sources, units
 from hacheck.traces.drivers.trace_verdicts import Task
@@ -47,7 +56,7 @@ PACKED_RATIO = 8
 class Options(Struct, frozen=True):
     """How a machine is used. `workers`: processes (`None`: one for each core); `memory_bytes`: of all of them together;
     `scratch`: where records are kept meanwhile (`None`: where the system keeps temporary files); `here`: in this
-    process and no other one, whose caller then waits for the end of a task."""
+    process and no other one: what is sent then comes when a task is over, and `report` is called meanwhile."""
 
     workers: int | None = None
     memory_bytes: int = MEMORY_BYTES
@@ -125,7 +134,7 @@ class _Local:
         found = units(self._dataset)
         share = self._options.memory_bytes // self._workers
         count = buckets_for(self._dataset, found, self._workers, share)
-        work = Ordering(self._task, self._dataset, scratch, count, share)
+        work = Ordering(self._task, self._dataset, scratch, count, share, self._meanwhile())
         with self._pool(work, count) as pool:
             if not self._follow(pool.do([Read(unit) for unit in found]), "reading", len(found), verdicts):
                 return False
@@ -139,8 +148,19 @@ class _Local:
 
     def _ordered(self, verdicts: VerdictTable) -> bool:
         files = len(self._dataset.files)
-        with self._pool(Following(self._task, self._dataset), files) as pool:
+        with self._pool(Following(self._task, self._dataset, self._meanwhile()), files) as pool:
             return self._follow(pool.do([CheckFile(number) for number in range(files)]), "checking", files, verdicts)
+
+    def _meanwhile(self) -> Callable[[], bool]:
+        """What a task asks whether to go on: `report`, where it runs in this process."""
+        if not self._options.here:
+            return always
+
+        def report() -> bool:
+            elapsed = time.perf_counter() - self._start
+            return self._report(Progress("checking", 0, 0, self._records, 0, elapsed))
+
+        return report
 
     def _add(self, batch: Any, verdicts: VerdictTable) -> None:
         verdicts.add(batch if self._completed is None else self._completed.amended(batch))

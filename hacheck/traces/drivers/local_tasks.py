@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,11 @@ class TaskReport(Struct, frozen=True):
     unknown_lines: int = 0
 
 
+def always() -> bool:
+    """That there is no reason to stop: a process of its own is ended from outside."""
+    return True
+
+
 class Forwarded(Findings):
     """Findings of a process, on their way to the lead, and not kept here."""
 
@@ -91,10 +96,19 @@ class Forwarded(Findings):
 
 
 class Ordering:
-    """The work where records are not in order. `share_bytes`: the memory of one process."""
+    """The work where records are not in order. `share_bytes`: the memory of one process; `report` is asked some times a
+    second whether to go on."""
 
-    def __init__(self, task: Task, dataset: Located, folder: Path, buckets: int, share_bytes: int) -> None:
-        self._task, self._dataset, self._folder = task, dataset, folder
+    def __init__(
+        self,
+        task: Task,
+        dataset: Located,
+        folder: Path,
+        buckets: int,
+        share_bytes: int,
+        report: Callable[[], bool] = always,
+    ) -> None:
+        self._task, self._dataset, self._folder, self._report = task, dataset, folder, report
         self._buckets, self._share_bytes = buckets, share_bytes
         self._scatter: Scatter | None = None
 
@@ -109,7 +123,7 @@ class Ordering:
             case CheckBucket():
                 ordered = in_order(self._folder, task.bucket, self._task.columns, self._share_bytes)
                 findings = Forwarded(send, task.damaged)
-                _send_verdicts(self._task, paced(ordered), findings, send)
+                _send_verdicts(self._task, paced(ordered), findings, send, self._report)
             case _:
                 raise AssertionError(f"no task of this pool: {task}")
 
@@ -126,16 +140,16 @@ class Ordering:
 
 
 class Following:
-    """The work where every file is in order and has its traces for itself."""
+    """The work where every file is in order and has its traces for itself. `report`: as that of `Ordering`."""
 
-    def __init__(self, task: Task, dataset: Located) -> None:
+    def __init__(self, task: Task, dataset: Located, report: Callable[[], bool] = always) -> None:
         assert isinstance(dataset, Dataset), "files are in order, not what an adapter makes"
-        self._task, self._dataset = task, dataset
+        self._task, self._dataset, self._report = task, dataset, report
 
     def do(self, task: CheckFile, send: Send) -> None:
         """Checks a file."""
         findings = Forwarded(send)
-        _send_verdicts(self._task, self._batches(task.number, findings, send), findings, send)
+        _send_verdicts(self._task, self._batches(task.number, findings, send), findings, send, self._report)
 
     def _batches(self, number: int, findings: Findings, send: Send) -> Iterator[Any]:
         for batch in paced(records_in_order(self._dataset, number, self._task.columns, findings)):
@@ -143,10 +157,12 @@ class Following:
             send(TaskReport(records=batch.num_rows))
 
 
-def _send_verdicts(task: Task, batches: Iterator[Any], findings: Forwarded, send: Send) -> None:
+def _send_verdicts(
+    task: Task, batches: Iterator[Any], findings: Forwarded, send: Send, report: Callable[[], bool]
+) -> None:
     """Sends the verdicts on the traces in sorted batches, and what is found meanwhile."""
     events: Counter[str] = Counter()
-    for verdicts in verdicts_of(task, batches, findings, events):
+    for verdicts in verdicts_of(task, batches, findings, events, report):
         findings.flush(as_message(verdicts))
     findings.flush()
     send(TaskReport(events=events))

@@ -6,7 +6,7 @@ This runs at the end of every driver, in the process that has the traces.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -36,12 +36,19 @@ class Task(Struct, frozen=True):
     files: tuple[str, ...]
 
 
-def verdicts_of(task: Task, batches: Iterator[Any], findings: Findings, events: Counter[str]) -> Iterator[Any]:
+def verdicts_of(
+    task: Task,
+    batches: Iterator[Any],
+    findings: Findings,
+    events: Counter[str],
+    report: Callable[[], bool] = lambda: True,
+) -> Iterator[Any]:
     """Batches of verdicts of whole traces.
 
     `batches`: with the columns of `Columns.located`, sorted by (trace_id, seq), then by place. `findings`: takes what
-    is wrong; what it knows of damage already counts. `events`: the good records of each event are added to it. A trace
-    of which no good record is left has a verdict, too.
+    is wrong; what it knows of damage already counts. `events`: the good records of each event are added to it. `report`
+    is asked some times a second whether to go on; if not, no verdicts come any more. A trace of which no good record is
+    left has a verdict, too.
     """
     checker = Checker(list(task.files), task.expected, findings)
     wanted = list(task.columns.for_checker)
@@ -54,7 +61,7 @@ def verdicts_of(task: Task, batches: Iterator[Any], findings: Findings, events: 
                 yield kept.select(wanted)
 
     seen: set[str] = set()
-    for verdicts in task.checker.check(good()):
+    for verdicts in task.checker.check(good(), report):
         yield with_damage(verdicts, findings, seen)
     silent = [name for name in findings.damaged if name not in seen]
     for start in range(0, len(silent), ROWS_MAX):

@@ -66,7 +66,7 @@ class Counting:
     def resume(self, state: bytes | None) -> Counter:
         return Counter(state)
 
-    def check(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def check(self, batches: Iterator[Any], report: Any = None) -> Iterator[Any]:
         open_: Counter | None = None
         for batch in batches:
             assert tuple(batch.schema.names) == self.columns
@@ -131,7 +131,7 @@ class Fields(Counting):
 
     columns = ("trace_id", "seq", "fields.wanted")
 
-    def check(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def check(self, batches: Iterator[Any], report: Any = None) -> Iterator[Any]:
         for batch in batches:
             assert batch.schema.names == ["trace_id", "seq", "fields"]
             assert [item.name for item in batch.column("fields").type] == ["wanted"]
@@ -142,7 +142,7 @@ class Fields(Counting):
 class LineActions(Counting):
     """Says in each verdict in which folder it was found, and where the package was taken from."""
 
-    def check(self, batches: Iterator[Any]) -> Iterator[Any]:
+    def check(self, batches: Iterator[Any], report: Any = None) -> Iterator[Any]:
         import hacheck
 
         place = pa.array([[os.getcwd(), hacheck.__file__]])
