@@ -236,7 +236,7 @@ def main() -> None:
     parser.add_argument("--run", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.run:
-        run(chosen.run, chosen.keep, pickle.loads(chosen.judge.read_bytes()) if chosen.judge else Silent())
+        run(chosen.run, chosen.keep, pickle.loads(chosen.checker.read_bytes()) if chosen.checker else Silent())
         return
     print(measuring.machine())
     print(f"{'records':10} {'driver':6} {'judge':6} {'wall s':>7} {'CPU s':>7} {'M/CPU-s':>8} {'worker MB':>9}")
@@ -247,7 +247,7 @@ def main() -> None:
                 folder.mkdir(parents=True)
                 generate(folder, shape, chosen.records)
             for driver in chosen.drivers.split(","):
-                judges = [None, *([chosen.judge] if chosen.judge else [])]
+                judges = [None, *([chosen.checker] if chosen.checker else [])]
                 rivals = [partial(measured, driver, folder, judge) for judge in judges]
                 results = measuring.in_turn(rivals, chosen.runs)
                 for judge, found in zip(judges, results, strict=True):

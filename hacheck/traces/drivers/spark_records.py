@@ -147,21 +147,27 @@ class CheckSorted(Struct, frozen=True):
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The table of results."""
         findings = Reported()
-        yield from task_results(self.task, self._records(batches, findings), findings)
+        yield from task_results(
+            self.task, good_records(batches, self.task.columns, self.task.files, findings, self.hashes), findings
+        )
 
-    def _records(self, batches: Iterator[Any], findings: Findings) -> Iterator[Any]:
-        """The good records. What notes say is known before the records of their trace."""
-        located = self.task.columns.located
-        for batch in batches:
-            records = without_notes(batch, findings) if NOTE in batch.schema.names else batch
-            for start in range(0, records.num_rows, BATCH_ROWS):
-                part = records.slice(start, BATCH_ROWS)
-                if self.hashes:
-                    found = pc.index_in(part.column(SOURCE), value_set=pa.array(self.hashes, pa.int64()))
-                    part = part.set_column(part.schema.get_field_index(SOURCE), SOURCE, found)
-                arrays = [part.column(field.name).cast(field.type) for field in located]
-                part = pa.RecordBatch.from_arrays(arrays, names=located.names)
-                yield part if sound(part) else sorted_out(part, self.task.files, self.task.columns, findings)
+
+def good_records(
+    batches: Iterator[Any], columns: Columns, files: tuple[str, ...], findings: Findings, hashes: tuple[int, ...] = ()
+) -> Iterator[Any]:
+    """The good records of sorted batches, with the columns of `Columns.located`. What notes say is known before the
+    records of their trace. `files`: how findings call them; `hashes`: as `CheckSorted` has them."""
+    located = columns.located
+    for batch in batches:
+        records = without_notes(batch, findings) if NOTE in batch.schema.names else batch
+        for start in range(0, records.num_rows, BATCH_ROWS):
+            part = records.slice(start, BATCH_ROWS)
+            if hashes:
+                found = pc.index_in(part.column(SOURCE), value_set=pa.array(hashes, pa.int64()))
+                part = part.set_column(part.schema.get_field_index(SOURCE), SOURCE, found)
+            arrays = [part.column(field.name).cast(field.type) for field in located]
+            part = pa.RecordBatch.from_arrays(arrays, names=located.names)
+            yield part if sound(part) else sorted_out(part, files, columns, findings)
 
 
 class CheckFiles(Struct, frozen=True):
