@@ -8,15 +8,21 @@ import pytest
 
 from tests.impl.fiorano import words as fiorano
 from tests.impl.icestorm import words as icestorm
+from tests.impl.qpid import words as qpid
 from tests.impl.scenarios import FOLDER, Scenario, Words, carried_out, read, write
 
-BEGIN: Mapping[str, Callable[[str], Words]] = {"fiorano": fiorano.begin, "icestorm": icestorm.begin}
+BEGIN: Mapping[str, Callable[[str], Words]] = {
+    "fiorano": fiorano.begin,
+    "icestorm": icestorm.begin,
+    "qpid": qpid.begin,
+}
 FILES = sorted(FOLDER.glob("*/*.txt"))
 ALL = [(file, scenario) for file in FILES for scenario in read(file.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize(
-    ("folder", "scenario"), [pytest.param(file.parent.name, one, id=f"{file.stem}: {one.title}") for file, one in ALL]
+    ("folder", "scenario"),
+    [pytest.param(file.parent.name, one, id=f"{file.parent.name} {file.stem}: {one.title}") for file, one in ALL],
 )
 def test_scenario_comes_out_as_written(folder: str, scenario: Scenario, update_golden: bool) -> None:
     found = carried_out(scenario, BEGIN[folder])

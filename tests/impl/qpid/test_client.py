@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from hacheck.impl.protocols.qpid.client import Client
 from tests.impl.qpid.stage import Stage, cluster
 
@@ -87,3 +89,41 @@ def test_client_declares_a_queue_again_that_a_failover_lost() -> None:
     assert client.live
     asked = [fields["request"] for fields in stage.fields("asked", "client-1")]
     assert stage.on_queue("broker-2", "queue-1")[:2] == asked[:2]
+
+
+# ---- transactions ----
+
+
+def test_transaction_that_was_not_committed_is_aborted_and_one_that_was_is_unknown() -> None:
+    """Survey 1.9: two distinct errors."""
+    stage = cluster(2, transaction_every=1, transaction_size=2)
+    client = with_client(stage)
+    stage.pass_time(stage.options.send_interval_us)
+    first = client.transactions.name
+    stage.crash("broker-1")
+    assert told(stage)[first] == "aborted"
+    stage.promote("broker-2")
+    stage.pass_time(2 * stage.options.reconnect_interval_us)
+    stage.hold("broker-2", "client-1")
+    while not client.transactions.requests:
+        stage.pass_time(stage.options.send_interval_us)
+    (request,) = client.transactions.requests
+    stage.crash("broker-2")
+    assert told(stage)[request] == "unknown"
+
+
+@pytest.mark.parametrize(("again", "times"), [(False, 1), (True, 2)])
+def test_application_that_does_a_transaction_again_finds_it_there_twice(again: bool, times: int) -> None:
+    """Overview, "At-least-once": duplicates are the application's matter."""
+    stage = cluster(2, transaction_every=1, transactions_max=1, repeats_unknown=again, messages_max=3)
+    client = with_client(stage)
+    stage.pass_time(3 * stage.options.send_interval_us)
+    stage.hold("broker-1", "client-1")
+    stage.pass_time(stage.options.send_interval_us)
+    assert client.transactions.requests
+    stage.crash("broker-1")
+    stage.release(lost=True)
+    stage.promote("broker-2")
+    stage.pass_time(2 * stage.options.reconnect_interval_us + 6 * stage.options.send_interval_us)
+    queue = stage.on_queue("broker-2", "queue-1")
+    assert [queue.count(name) for name in dict.fromkeys(queue)] == [times] * 3
