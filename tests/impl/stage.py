@@ -183,10 +183,10 @@ class Stage(Cluster):
             self._due(0, ("host", name))
 
     def lose_lock(self, lock: Name, *, tell: bool = False) -> None:
-        """A lock's host forgets who holds it."""
+        """A lock's host forgets its holder, and (`tell`) the holder learns of it at once."""
         holder = self.holders.pop(lock)
         if tell:
-            self.put_under_way(lock, holder, LockLost(lock))
+            self.inform(holder, LockLost(lock))
 
     # ---- what a story looks at ----
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from tests.impl.artemis import words as artemis
 from tests.impl.fiorano import words as fiorano
 from tests.impl.icestorm import words as icestorm
 from tests.impl.qpid import words as qpid
 from tests.impl.scenarios import FOLDER, Scenario, Words, carried_out, read, write
 
 BEGIN: Mapping[str, Callable[[str], Words]] = {
+    "artemis": artemis.begin,
     "fiorano": fiorano.begin,
     "icestorm": icestorm.begin,
     "qpid": qpid.begin,
