@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,11 @@ class Adapter:
         written: events that the spec has a `log` or an `observe` for. Others are passed over."""
         raise NotImplementedError(f"{type(self).__name__} has no `events`")
 
+    def clock(self) -> float:
+        """The time now by the clock that `at` of the lines is of: that of the machine, in seconds since 1970. Asked
+        before and after each step, so that lines can be put before it, behind it, or on either side."""
+        return time.time()
+
     def wait(self, seconds: float) -> None:
         """Lets time pass, with all that happens in it: messages arrive, timers fire."""
         raise NotImplementedError(f"{type(self).__name__} has no `wait`; where time passes by itself say `waits = ()`")
@@ -85,7 +91,8 @@ class Adapter:
     def settle(self) -> str:
         """Ends all that is wrong, and lets the system recover for as long as it may take. Returns what it owes then and
         does not do, in words: that nobody serves; nothing if all is well. The last step of a run; without this method
-        no run has it."""
+        no run has it. Faults that the model can end by a method of the adapter, such as `restart` or `resume`, have
+        been ended by it before."""
         return ""
 
     def story(self) -> str:

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from math import ceil, log
 from pathlib import Path
 from typing import Any
 from warnings import warn
 
+from msgspec import Struct, ValidationError, convert
+from msgspec.structs import asdict
+
 from hacheck.atomic_files import replace_text
 from hacheck.testing.adapter import Adapter, settles
 from hacheck.testing.run_options import current
+from hacheck.testing.service_code import code_digest
 from hacheck.testing.session import Disagreement, Session, Undecided
 from hacheck.testing.stalled_runs import stalled
 from hacheck.testing.stimuli import SETTLE, WAIT, Step
@@ -77,8 +83,8 @@ def _done(adapter: type[Adapter], steps: Sequence[Step]) -> tuple[Session, str]:
                     place = f"step {number} of {len(steps)}, `{step.text}`, was not done"
                     return session, f"{place}: {model.system.name} does not allow it there"
             if session.bound:
-                where = f"became larger than the model at {session.bound}"
-                return session, f"the run of {adapter.__name__} {where}; enlarge the model by `settings`"
+                cause, hint = why_not_compared(out_of_step=session.out_of_step)
+                return session, f"the run of {adapter.__name__} {cause} at {session.bound}; {hint}"
             return session, ""
         except BaseException as error:
             failed = error
@@ -87,6 +93,13 @@ def _done(adapter: type[Adapter], steps: Sequence[Step]) -> tuple[Session, str]:
             session.end(failed)
     finally:
         adapter.finish()
+
+
+def why_not_compared(*, out_of_step: bool) -> tuple[str, str]:
+    """Why a run was not compared to its end, and what to do about it."""
+    if out_of_step:
+        return "went on while a step was done", "let the adapter refuse a step, by `False`, while lines are unread"
+    return "became larger than the model", "enlarge the model by `settings`"
 
 
 def _check_wait(step: Step) -> None:
@@ -110,10 +123,54 @@ def _make_folder(folder: Path) -> None:
             replace_text(folder / ".gitignore", "*\n")
 
 
+TRIES = 5
+"""A run that was written down is tried so many times: what a service does may be left to chance."""
+
+TRIES_MAX = 100
+"""After so many tries without a failure it is removed, however rarely it failed before."""
+
+TRIES_SECONDS = 30.0
+"""No further try begins after so long."""
+
+DOUBT = 0.01
+"""A run is removed when chance alone would let so few runs pass that often."""
+
+
+class Tries(Struct, frozen=True):
+    """How often a run was tried in all on the code with which it failed the last time, whose digest is `code`; how many
+    of these tries `failed`; and how often it `passed` in a row on other code, whose digest is `passed_on`."""
+
+    code: str = ""
+    tried: int = 1
+    failed: int = 1
+    passed: int = 0
+    passed_on: str = ""
+
+    @property
+    def enough(self) -> int:
+        """So many times it must pass on changed code before it is removed."""
+        rate = self.failed / self.tried if self.tried else 1.0
+        if not 0.0 < rate < 1.0:
+            return TRIES if rate else TRIES_MAX
+        return min(max(TRIES, ceil(log(DOUBT) / log(1.0 - rate))), TRIES_MAX)
+
+    def after(self, passed: int, failed: int, code: str) -> Tries:
+        """With tries more, of which the last one failed if any did."""
+        if failed and code == self.code:
+            return Tries(code, self.tried + passed + failed, self.failed + failed)
+        if failed:
+            return Tries(code, passed + failed, failed)
+        if code == self.code:
+            return Tries(code, self.tried + passed, self.failed)
+        before = self.passed if code == self.passed_on else 0
+        return Tries(self.code, self.tried, self.failed, before + passed, code)
+
+
 class Recorded:
     """The last run of an adapter that failed, in a file that travels with the tests if one lets it.
 
-    `apart`: whether the file holds a run that could not be done to its end this time; it is kept beside a newer one."""
+    `apart`: whether the file holds a run that could not be done to its end this time, or did not fail; it is kept
+    beside a newer one."""
 
     def __init__(self, adapter: type[Adapter]) -> None:
         self.adapter = adapter
@@ -121,23 +178,28 @@ class Recorded:
         self.path = kept_in(adapter) / f"{module}.{name}.json"
         self.apart = False
 
-    def keep(self, failure: Disagreement) -> None:
+    def keep(self, failure: Disagreement, tries: Tries | None = None) -> None:
         """Writes a run down, in place of the one before; one that could not be done to its end is kept beside it, as
         `NAME.before.json`. Where that cannot be done, a note of the failure says why."""
-        run = {"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in failure.steps]}
         try:
-            content = json.dumps(run)
-            _make_folder(self.path.parent)
             if self.apart:
+                _make_folder(self.path.parent)
                 os.replace(self.path, self.path.with_suffix(".before.json"))
-            replace_text(self.path, content + "\n")
+            self._write(failure.steps, tries or Tries(code_digest(self.adapter)))
             self.apart = False
         except (OSError, TypeError, ValueError) as error:
             failure.add_note(f"The run could not be written down as {self.path}: {error}")
 
+    def _write(self, steps: Iterable[Step], tries: Tries) -> None:
+        run = {"hacheck.run": 1, "steps": [[one.method, dict(one.arguments)] for one in steps], "tries": asdict(tries)}
+        content = json.dumps(run)
+        _make_folder(self.path.parent)
+        replace_text(self.path, content + "\n")
+
     def replay(self) -> None:
-        """Does the run again that was written down, as far as the model allows it: the system has changed. One that is
-        done to its end and does not fail is forgotten; one that cannot be done to its end stays, with a warning.
+        """Does the run again that was written down, several times, as far as the model allows it. It is removed when it
+        has passed often enough on code that has changed since it failed. One that passes on the same code, or not yet
+        often enough, stays, with a warning that says how often it failed; so does one that cannot be done to its end.
 
         Errors: `Disagreement`, `BadModel`, whatever the system raises; `BadRun` for a file that is none."""
         __tracebackhide__ = True
@@ -147,24 +209,48 @@ class Recorded:
             return
         except (OSError, UnicodeDecodeError) as error:
             raise BadRun(f"{self.path}: cannot be read: {error}") from None
-        steps = steps_from(text, str(self.path))
+        steps, tries = steps_from(text, str(self.path)), tries_from(text)
         model_for(self.adapter)  # what is wrong with it has nothing to do with the run
-        try:
-            _, left = _done(self.adapter, steps)
-        except (BadRun, Undecided) as error:
-            left = str(error)
-        except Exception as error:
-            error.add_note(f"It is the run that failed the last time: {self.path}")
-            if isinstance(error, Disagreement):
-                raise error.with_traceback(None) from None
-            raise
-        if left:
-            self.apart = True
-            kept = f"the run that failed the last time is kept, and could not be done to its end: {left}"
-            warn(f"{kept}. If it is of no use any more, delete {self.path}", stacklevel=2)
+        until = time.monotonic() + TRIES_SECONDS
+        code, passed = code_digest(self.adapter), 0
+        while passed < TRIES and (not passed or time.monotonic() < until):
+            try:
+                _, left = _done(self.adapter, steps)
+            except (BadRun, Undecided) as error:
+                left = str(error)
+            except Exception as error:
+                self._failed_again(error, steps, tries.after(passed, 1, code))
+                raise error.with_traceback(None) if isinstance(error, Disagreement) else error from None
+            if left:
+                self._stays(f"and could not be done to its end: {left}")
+                return
+            passed += 1
+        self._passed(steps, tries.after(passed, 0, code))
+
+    def _failed_again(self, error: Exception, steps: Sequence[Step], tries: Tries) -> None:
+        often = f", in {tries.failed} of {tries.tried} tries" if tries.failed < tries.tried else ""
+        error.add_note(f"It is the run that failed the last time{often}: {self.path}")
+        if isinstance(error, Disagreement):
+            with suppress(OSError):
+                self._write(steps, tries)
+
+    def _passed(self, steps: Sequence[Step], tries: Tries) -> None:
+        often = f"it failed in {tries.failed} of {tries.tried} tries"
+        if tries.passed >= tries.enough:
+            with suppress(OSError):
+                self.path.unlink()
             return
         with suppress(OSError):
-            self.path.unlink()
+            self._write(steps, tries)
+        if tries.passed:
+            self._stays(f"and passed {tries.passed} times since the code changed, {tries.enough} are needed; {often}")
+        else:
+            self._stays(f"and did not fail this time, with the same code: something is left to chance; {often}")
+
+    def _stays(self, why: str) -> None:
+        self.apart = True
+        kept = f"the run that failed the last time is kept, {why}"
+        warn(f"{kept}. If it is of no use any more, delete {self.path}", stacklevel=3)
 
 
 def steps_from(text: str, where: str) -> list[Step]:
@@ -176,3 +262,11 @@ def steps_from(text: str, where: str) -> list[Step]:
         return [Step(str(method), tuple(dict(arguments).items())) for method, arguments in content["steps"]]
     except (ValueError, TypeError, KeyError):
         raise BadRun(f"{where}: not a run that was written down; delete it") from None
+
+
+def tries_from(text: str) -> Tries:
+    """How often the run of a text was tried; one that failed once, on unknown code, where it does not say."""
+    try:
+        return convert(json.loads(text)["tries"], Tries)
+    except (KeyError, ValidationError):
+        return Tries()

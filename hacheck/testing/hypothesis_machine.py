@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from random import SystemRandom
-from typing import Any
+from typing import Any, TypeVar
 from unittest import TestCase
 from warnings import warn
 
 from hypothesis import HealthCheck, Phase, core, seed, settings, target
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from hypothesis.strategies import SearchStrategy, just, runner, sampled_from
+from hypothesis.strategies import integers, sampled_from, tuples
 from msgspec import Struct, field
 
 from hacheck.testing.adapter import Adapter, settles
 from hacheck.testing.driven_system import DONE
-from hacheck.testing.failing_runs import BadRun, Recorded
+from hacheck.testing.failing_runs import TRIES, BadRun, Recorded, Tries, why_not_compared
 from hacheck.testing.failure_stories import beside
 from hacheck.testing.json_process import ProcessFailure
 from hacheck.testing.line_encoding import Event, UnfitEvent
 from hacheck.testing.run_options import current
-from hacheck.testing.run_reduction import reduced
+from hacheck.testing.run_reduction import failure, reduced
+from hacheck.testing.service_code import code_digest
 from hacheck.testing.session import Disagreement, Session, Undecided
 from hacheck.testing.stalled_runs import Stall, stall_lines, stalled, waited_enough
 from hacheck.testing.stimuli import SETTLE, WAIT, Step
+from hacheck.testing.stream_priorities import Priorities, stream
 from hacheck.testing.tested_model import BadModel, Model, is_fault, model_for
 
 SETTINGS = settings(
@@ -38,6 +41,17 @@ SETTINGS = settings(
 )
 """What Hypothesis does by default: a step of a system may take any time. It neither keeps nor reduces runs
 that fail, which is done here by steps, nor looks for the lines of code that only such runs come to."""
+
+_T = TypeVar("_T")
+
+DIGITS = 120
+"""Of larger ranges Hypothesis draws small numbers far more often than large ones."""
+
+NUMBERS = DIGITS**2
+"""So many numbers may be drawn for each choice: more than there are things to choose from."""
+
+ANY_NUMBER = tuples(integers(0, DIGITS - 1), integers(0, DIGITS - 1)).map(lambda two: two[0] * DIGITS + two[1])
+"""Any of them, each as likely as every other."""
 
 NOTHING, EVERYTHING = "nothing goes wrong", "everything may go wrong"
 
@@ -79,7 +93,7 @@ def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
         if found is None:
             watch.report()
             return
-        watch.kept.keep(found)
+        watch.kept.keep(found, confirmed(adapter, found))
     except PLAIN as error:
         raise error.with_traceback(None) from None
     finally:
@@ -115,6 +129,22 @@ def _tried(adapter: type[Adapter], watch: Watch, how: settings) -> Disagreement 
     return least
 
 
+CONFIRMING_SECONDS = 10.0
+"""No further repetition of a run that was found begins after so long."""
+
+
+def confirmed(adapter: type[Adapter], found: Disagreement) -> Tries:
+    """Does a run that was found again, a few times, and says in a note how often it failed, unless it always did."""
+    model, until = model_for(adapter), time.monotonic() + CONFIRMING_SECONDS
+    tried = failed = 1
+    while tried < TRIES and time.monotonic() < until:
+        tried += 1
+        failed += failure(adapter, model, found.steps) is not None
+    if failed < tried:
+        found.add_note(f"Done {tried} times, it failed {failed} times.")
+    return Tries(code_digest(adapter), tried, failed)
+
+
 FLAKY = """Done again, the same did not show the same: something in the system is left to chance, or to the time that
 things take. With a clock and dice of the test's own, runs that fail are made small, and fail again."""
 
@@ -141,6 +171,7 @@ class Watch(Struct):
     runs: int = 0
     at_bound: int = 0
     bound: str = ""
+    out_of_step: bool = False
     stalls: list[Stall] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)
 
@@ -160,12 +191,13 @@ class Watch(Struct):
         self._report_lines()
         if not self.at_bound:
             return
+        cause, hint = why_not_compared(out_of_step=self.out_of_step)
         text = (
-            f"{self.at_bound} of {self.runs} runs of {self.kept.adapter.__name__} became larger than the model and "
+            f"{self.at_bound} of {self.runs} runs of {self.kept.adapter.__name__} {cause} and "
             f"were not compared any further, the last at {self.bound}"
         )
         if self.at_bound == self.runs:
-            raise Undecided(f"{text}; enlarge the model by `settings`")
+            raise Undecided(f"{text}; {hint}")
         warn(text, stacklevel=2)
 
     def _report_lines(self) -> None:
@@ -191,14 +223,15 @@ def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]
 
     It has one rule, which does what the model allows at that moment or waits. Were there one for each method of the
     adapter, Hypothesis would leave some of them out of most runs, and a run in which nobody waits shows nothing; what
-    is left out is drawn with the profile.
+    is left out is drawn with the profile. A rule draws numbers of a fixed range and nothing else: what they stand for
+    depends on what a real system did meanwhile, and Hypothesis refuses a test whose choices change when it is repeated.
     """
     model = model_for(adapter)
     body: dict[str, Any] = {
         "__doc__": f"{model.system.name}, done to {adapter.__name__}.",
         "__init__": _initialised(model, adapter, watch),
-        "begin": initialize(profile=sampled_from(profiles(model, adapter)))(_begin),
-        "step": rule(step=runner().flatmap(_steps))(_step),
+        "begin": initialize(profile=sampled_from(profiles(model, adapter)), order=ANY_NUMBER)(_begin),
+        "step": rule(method=ANY_NUMBER, how=ANY_NUMBER)(_step),
         "teardown": _teardown,
     }
     made: type[RuleBasedStateMachine] = type(f"{adapter.__name__}Machine", (RuleBasedStateMachine,), body)
@@ -249,13 +282,15 @@ def _watched(done: Callable[..., None]) -> Callable[..., None]:
 
 
 @_watched
-def _begin(self: Any, profile: str) -> None:
+def _begin(self: Any, profile: str, order: int) -> None:
     self.profile = profile
+    self.priorities = Priorities(order) if order % 2 else None
     self.session.begin()
 
 
 @_watched
-def _step(self: Any, step: Step | None) -> None:
+def _step(self: Any, method: int, how: int) -> None:
+    step = _chosen(self, method, how)
     if step is None:
         self.session.look()
     else:
@@ -277,7 +312,7 @@ def _teardown(self: Any) -> None:
         self.watch.shown.update(one.name for one in self.session.entries if isinstance(one, Event))
         if self.session.bound:
             self.watch.at_bound += 1
-            self.watch.bound = self.session.bound
+            self.watch.bound, self.watch.out_of_step = self.session.bound, self.session.out_of_step
         stall = None if self.failed is not None else stalled(self.session)
         if stall is not None and waited_enough(self.session):
             self.watch.stalls.append(stall)
@@ -286,9 +321,9 @@ def _teardown(self: Any) -> None:
         target(float(len(self.session.passed)), label="states of the model that a run goes through")
 
 
-def _steps(self: Any) -> SearchStrategy[Step | None]:
-    """What may be done now: first by which method, then how. Waiting is as likely as everything else, and comes first:
-    it is what runs that fail are reduced to. `None`: only to look, where nothing can be done."""
+def _chosen(self: Any, method: int, how: int) -> Step | None:
+    """What two numbers stand for now: the first for a method, the second for how it is called. Waiting is as likely as
+    everything else. `None`: only to look, where nothing can be done."""
     by_method: dict[str, list[Step]] = {}
     for move in self.session.moves():
         if not is_fault(self.session.model, move.method) or self.profile in (move.method, EVERYTHING):
@@ -296,11 +331,18 @@ def _steps(self: Any) -> SearchStrategy[Step | None]:
     for step in self.session.adapter.besides:
         if self.profile in (step.method, EVERYTHING):
             by_method.setdefault(step.method, []).append(step)
+    if self.priorities is not None and by_method and method % 2:
+        steps = [step for some in by_method.values() for step in some]
+        first = self.priorities.first(stream(step) for step in steps)
+        return _numbered([step for step in steps if stream(step) == first], how)
+    methods = sorted(by_method, key=lambda name: is_fault(self.session.model, name))
     waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
-    if not by_method:
-        return sampled_from(waits) if waits else just(None)
-    methods = sorted(by_method, key=lambda method: is_fault(self.session.model, method))
     if waits:
         by_method[WAIT] = waits
-    drawn = sampled_from([WAIT] * len(methods) * bool(waits) + methods)
-    return drawn.flatmap(lambda method: sampled_from(by_method[method]))
+    words = [WAIT] * max(len(methods), 1) * bool(waits) + methods
+    return _numbered(by_method[_numbered(words, method)], how) if words else None
+
+
+def _numbered(items: Sequence[_T], number: int) -> _T:
+    """The item that a drawn number stands for."""
+    return items[number * len(items) // NUMBERS]

@@ -29,12 +29,14 @@ class Event(Struct, frozen=True):
     """A line that a system under test shows: who wrote it, what happened, and what of it the line shows.
 
     `node`: by its name, as `Server-1`; `-` for nobody. `fields`: numbers, words, truth values, or lists or sets of
-    them; `None` is the same as `none`.
+    them; `None` is the same as `none`. `at`: when it was written, in seconds by the `clock` of the adapter, or any
+    number that grows with every line; with it a line that is read after a step may have come before it.
     """
 
     node: str
     name: str
-    fields: Mapping[str, Any]
+    fields: Mapping[str, Any] = {}
+    at: float | None = None
 
     @property
     def text(self) -> str:

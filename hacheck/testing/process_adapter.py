@@ -13,8 +13,8 @@ and an answer is
     {"done": true, "events": [{"node": "Server-1", "event": "taken", "fields": {"number": 1}}]}
 
 with the lines written since the answer before. `done` is `false` where an action could not be done after all. `events`,
-and of an event `node` and `fields`, may be left out. A process ends when its input does. What it writes to its standard
-error is shown where it fails.
+and of an event `node`, `fields` and `at` (when it was written, in seconds), may be left out. A process ends when its
+input does. What it writes to its standard error is shown where it fails.
 """
 
 from __future__ import annotations
@@ -125,9 +125,9 @@ def _event(talk: Talk, one: object) -> Event:
     """An event of an answer. Errors: `ProcessFailure`."""
     if not isinstance(one, dict):
         raise talk.failure(f"an event is an object, not {json.dumps(one)}")
-    unknown = sorted(set(one) - {"node", "event", "fields"})
+    unknown = sorted(set(one) - {"node", "event", "fields", "at"})
     if unknown:
-        raise talk.failure(f"an event has {', '.join(unknown)}; it has `node`, `event` and `fields`")
+        raise talk.failure(f"an event has {', '.join(unknown)}; it has `node`, `event`, `fields` and `at`")
     node, event, fields = one.get("node", NO_NODE), one.get("event"), one.get("fields", {})
     if not isinstance(event, str) or not event:
         raise talk.failure("an event has no name under `event`")
@@ -135,4 +135,7 @@ def _event(talk: Talk, one: object) -> Event:
         raise talk.failure(f"`node` of `{event}` is not a name")
     if not isinstance(fields, dict):
         raise talk.failure(f"`fields` of `{event}` is not an object")
-    return Event(node, event, fields)
+    at = one.get("at")
+    if at is not None and (not isinstance(at, int | float) or isinstance(at, bool)):
+        raise talk.failure(f"`at` of `{event}` is not a number")
+    return Event(node, event, fields, at)

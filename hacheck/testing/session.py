@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from math import inf
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from math import inf, isnan
+from operator import itemgetter
 from typing import TypeAlias
 
 from hacheck.testing.adapter import Adapter, does
 from hacheck.testing.driven_system import Move
-from hacheck.testing.line_encoding import Event
+from hacheck.testing.line_encoding import Event, UnfitEvent
+from hacheck.testing.possible_orders import Failure, Orders
 from hacheck.testing.state_tracker import Broken, Track
 from hacheck.testing.stimuli import SETTLE, WAIT, Step
 from hacheck.testing.tested_model import Model
@@ -59,9 +63,11 @@ class Undecided(Exception):
 class Session:
     """A run.
 
-    - `entries`: what was done and shown so far; `lines`: all that the model has seen, what was done among it;
+    - `entries`: what was done and shown so far; `lines`: all that the model has seen, what was done among it, in an
+      order that the model explains;
     - `track`: how far it has followed; `passed`: the sets of states that explained it on the way;
-    - `bound`: why it follows no more, though nothing is wrong: the run has become larger than the model;
+    - `bound`: why it follows no more, though nothing is wrong: the run has become larger than the model, or it is
+      `out_of_step`: something was done that the model may not have allowed any more then;
     - `started`: the system is;
     - `idle_seconds`, `idle_looks`: for how long it has been given time, and how often it has been looked at, since the
       model saw something;
@@ -71,19 +77,31 @@ class Session:
     def __init__(self, model: Model, adapter: Adapter) -> None:
         self.model, self.adapter = model, adapter
         self.entries: list[Entry] = []
-        self.lines: list[Event] = []
-        self.track: Track = model.tracker.start
+        self.orders = Orders(model.tracker)
+        self.unread: list[Event] = []
+        self._noticed = self.track
         self.passed: set[int] = set()
-        self.bound = ""
+        self.bound, self.out_of_step = "", False
         self.started = False
         self.idle_seconds, self.idle_looks = 0.0, 0
         self.story: str | None = None
 
     @property
+    def lines(self) -> list[Event]:
+        """See above."""
+        return self.orders.listed[0].lines
+
+    @property
+    def track(self) -> Track:
+        """See above."""
+        return self.orders.listed[0].track
+
+    @property
     def owes(self) -> bool:
         """Whether a step has begun to be shown, in every run that explains the lines, and has lines to come. Until they
         do nothing can be done but to wait."""
-        return not self.bound and self.track.owing and not self.model.tracker.settled(self.track)
+        tracks = [order.track for order in self.orders.listed]
+        return not self.bound and all(one.owing and not self.model.tracker.settled(one) for one in tracks)
 
     def begin(self) -> None:
         """Starts the system. Errors: as `take`."""
@@ -114,8 +132,9 @@ class Session:
         return self.story
 
     def moves(self) -> tuple[Move, ...]:
-        """What may be done now, by the model."""
-        return self.model.offers.at(self.track)
+        """What may be done now, by the model: in whatever order things have come about."""
+        first, *others = (self.model.offers.at(order.track) for order in self.orders.listed)
+        return tuple(move for move in first if all(move in other for other in others))
 
     def take(self, step: Step) -> bool:
         """Does a step, and looks at what the system shows. Returns whether the model allows it: if not, nothing was
@@ -140,10 +159,26 @@ class Session:
         return move is not None
 
     def _do(self, move: Move) -> None:
+        place = len(self.entries)
         self.entries.append(move.step)
-        if does(self.adapter, move.method, dict(move.arguments)):
-            self._follow(Event(NO_NODE, move.event, move.arguments))
-        self.look()
+        begun = self.adapter.clock()
+        if not does(self.adapter, move.method, dict(move.arguments)):
+            self.look()
+            return
+        ended = self.adapter.clock()
+        done = Event(NO_NODE, move.event, move.arguments)
+        self.idle_looks += 1
+        lines = self._read()
+        before = _leading(lines, lambda at: at < begun)
+        during = _leading(lines[len(before) :], lambda at: at <= ended)
+        for event in before:
+            self.entries.insert(place, event)
+            place += 1
+            if not self._follow(event):
+                return
+        self.entries += during
+        if self._went_on(self.orders.place(done, during), done):
+            self._follow_all(lines[len(before) + len(during) :])
 
     def _wait(self, step: Step) -> None:
         self.entries.append(step)
@@ -152,23 +187,52 @@ class Session:
         self.look()
 
     def _settle(self, step: Step) -> None:
-        """Also of a run that has become larger than the model: its lines are not compared, but it must serve."""
+        """Also of a run that has become larger than the model: its lines are not compared, but it must serve. What the
+        model can end of what is wrong is ended first, step by step, so that the model is informed of it."""
+        self._end_faults()
         self.entries.append(step)
         self.idle_seconds = inf  # it takes as long as the system ever needs
         owed = self.adapter.settle()
         self.look()
+        self._follow_all(self.unread)
+        self.unread = []
         if owed:
             raise Disagreement(self, None, (), owed)
+
+    def _end_faults(self) -> None:
+        """Does each repair of the model that an adapter has a method for."""
+        self.look()
+        ended: set[Step] = set()
+        while not self.bound:
+            actions = self.model.system.actions
+            repairs = (one for one in self.moves() if actions[one.index].kind == "repair")
+            move = next((one for one in repairs if one.step not in ended), None)
+            if move is None:
+                return
+            ended.add(move.step)
+            self._do(move)
 
     def look(self) -> None:
         """Compares what the system shows now. Errors: as `take`."""
         if self.bound:
             return
         self.idle_looks += 1
-        for event in self.adapter.events():
-            self.entries.append(event)
-            if not self._follow(event):
-                return
+        self._follow_all(self._read())
+
+    def _read(self) -> list[Event]:
+        """The lines that the system has shown, by their times where all have some. One that was written while they were
+        read is kept for the next time: another node may have written something before it, and be read already."""
+        until = self.adapter.clock()
+        lines = [*self.unread, *self.adapter.events()]
+        for event in lines:
+            if event.at is not None and not _is_time(event.at):
+                raise UnfitEvent(f"`at` of `{event.name}` is {event.at!r}: when a line was written is a number")
+        self.unread = [event for event in lines if event.at is not None and event.at > until]
+        read = [event for event in lines if event.at is None or event.at <= until]
+        times = [event.at for event in read if event.at is not None]
+        if len(times) < len(read):
+            return read
+        return [event for _, event in sorted(zip(times, read, strict=True), key=itemgetter(0))]
 
     def _look_at_invariants(self) -> None:
         """Errors: `Disagreement`, where one is violated whatever the hidden steps were."""
@@ -176,24 +240,47 @@ class Session:
         if violated:
             raise Disagreement(self, None, violated)
 
+    def _follow_all(self, lines: Sequence[Event]) -> None:
+        for event in lines:
+            self.entries.append(event)
+            if not self._follow(event):
+                return
+
     def _follow(self, event: Event) -> bool:
         """Whether the model follows on; behind each line the invariants are looked at. Errors: as `take`."""
-        self.lines.append(event)
-        found = self.model.tracker.after(self.track, event)
-        if isinstance(found, Track):
-            if found is not self.track:
-                self.idle_seconds, self.idle_looks = 0.0, 0
-            self.track = found
-            self.passed.add(found.sets[-1])
-            self._look_at_invariants()
-        elif found.kind == "deviates":
-            raise Disagreement(self, found, ())
-        elif found.kind == "bound":
-            self.bound = f"{event.text}: {found.reason}"
+        return self._went_on(self.orders.follow(event), event)
+
+    def _went_on(self, failure: Failure | None, event: Event) -> bool:
+        """What comes of a line or a step, which is `event`. Errors: as `take`."""
+        if failure is None:
+            return self._noted()
+        if failure.unsure:
+            self.bound, self.out_of_step = failure.unsure, True
+        elif failure.broken is None or failure.broken.kind == "deviates":
+            raise Disagreement(self, failure.broken, failure.violated)
+        elif failure.broken.kind == "bound":
+            self.bound = f"{event.text}: {failure.broken.reason}"
         else:
-            hint = "raise `capacity`" if found.kind == "full" else "say how the model calls it with `called`"
-            raise Undecided(f"{event.text}: {found.reason}; {hint} in {type(self.adapter).__name__}")
-        return not self.bound
+            hint = "raise `capacity`" if failure.broken.kind == "full" else "say how the model calls it with `called`"
+            raise Undecided(f"{event.text}: {failure.broken.reason}; {hint} in {type(self.adapter).__name__}")
+        return False
+
+    def _noted(self) -> bool:
+        """Notes how far the model has come."""
+        if self.track is not self._noticed:
+            self.idle_seconds, self.idle_looks = 0.0, 0
+        self._noticed = self.track
+        self.passed.update(order.track.sets[-1] for order in self.orders.listed)
+        return True
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and not isnan(value)
+
+
+def _leading(lines: Sequence[Event], early: Callable[[float], bool]) -> list[Event]:
+    """The first lines, as long as they carry times and these are early."""
+    return list(takewhile(lambda event: event.at is not None and early(event.at), lines))
 
 
 def _said(error: Exception) -> str:

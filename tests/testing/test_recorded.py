@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
-from hacheck.testing import BadRun, Disagreement, Event, Undecided, do, replay
+from hacheck.testing import BadRun, Disagreement, Event, Undecided, do, failing_runs, replay
 from hacheck.testing import hypothesis_machine as machine_module
-from hacheck.testing.failing_runs import FOLDER, Recorded, kept_in, steps_from
+from hacheck.testing.failing_runs import FOLDER, Recorded, kept_in, steps_from, tries_from
 from hacheck.testing.hypothesis_machine import run_state_machine
 from hacheck.testing.run_options import OPTIONS, Options
 from hacheck.testing.stimuli import Step
@@ -52,7 +53,9 @@ def test_a_failing_run_is_done_first_the_next_time(runs: Path) -> None:
     (kept,) = runs.iterdir()
     assert kept.name == "test_recorded.Mending.json"
     steps = [["count", {"s": "Server-1"}]] * 2
-    assert json.loads(kept.read_text()) == {"hacheck.run": 1, "steps": steps}
+    content = json.loads(kept.read_text())
+    assert (content["hacheck.run"], content["steps"]) == (1, steps)
+    assert (content["tries"]["tried"], content["tries"]["failed"]) == (5, 5)
     Mending.log.clear()
     with pytest.raises(Disagreement) as found:
         run_state_machine(Mending, FEW)
@@ -60,12 +63,65 @@ def test_a_failing_run_is_done_first_the_next_time(runs: Path) -> None:
     assert Mending.log == ["start", "count Server-1", "count Server-1", "stop", "finish", "finish"]
 
 
-def test_a_run_that_fails_no_more_is_forgotten(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_fails_no_more_is_removed_when_the_code_has_changed(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(Disagreement):
         run_state_machine(Mending, FEW)
     monkeypatch.setattr(Mending, "wrong", False)
+    with pytest.warns(
+        UserWarning, match=r"with the same code: something is left to chance; it failed in 5 of 10 tries"
+    ):
+        run_state_machine(Mending, FEW)
+    assert len(list(runs.iterdir())) == 1, "nothing but chance can have made it pass"
+    monkeypatch.setattr(failing_runs, "code_digest", lambda _: "changed")
+    with pytest.warns(UserWarning, match=r"passed 5 times since the code changed, 7 are needed; it failed in 5 of 10"):
+        run_state_machine(Mending, FEW)
     run_state_machine(Mending, FEW)
     assert list(runs.iterdir()) == []
+
+
+def test_a_run_that_always_failed_is_removed_by_the_first_test_of_changed_code(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Disagreement):
+        run_state_machine(Mending, FEW)
+    monkeypatch.setattr(Mending, "wrong", False)
+    monkeypatch.setattr(failing_runs, "code_digest", lambda _: "changed")
+    run_state_machine(Mending, FEW)
+    assert list(runs.iterdir()) == []
+
+
+class Rarely(Mending):
+    """Counts wrongly every third time."""
+
+    runs: ClassVar[int] = 0
+
+    def start(self) -> None:
+        """Starts."""
+        super().start()
+        Rarely.runs += 1
+
+    def _show(self, name: str, node: str = "Server-1") -> None:
+        if name != "even" or self.number % 2 == 0 or Rarely.runs % 3 == 0:
+            super()._show(name, node)
+
+    def count(self, s: str) -> object:
+        """Counts, at two wrongly, in every third run."""
+        return super().count(s) if Rarely.runs % 3 == 0 or self.number < 1 else False
+
+
+def test_a_run_that_fails_by_chance_is_tried_several_times_and_kept(runs: Path) -> None:
+    with pytest.raises(Disagreement):
+        run_state_machine(Rarely, FEW)
+    for _ in range(4):
+        with pytest.raises(Disagreement) as found:
+            Recorded(Rarely).replay()
+        assert re.search(r"failed the last time, in \d+ of \d+ tries: ", found.value.__notes__[-1])
+    (kept,) = runs.iterdir()
+    tries = tries_from(kept.read_text())
+    assert 0.2 < tries.failed / tries.tried < 0.6
+    assert tries.enough >= 6, "so few runs that pass would be chance"
 
 
 def test_runs_are_kept_beside_the_adapter_if_nothing_else_is_said() -> None:
