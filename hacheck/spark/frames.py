@@ -7,12 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
-from msgspec import Struct
 
-from hacheck.api.comparison import Compared, Comparison, compared_with
 from hacheck.api.errors import InputError
-from hacheck.api.specification import Settings, Spec, as_text, load
-from hacheck.model.observing.record_layout import ObservingError
+from hacheck.api.specification import Settings, Spec
 from hacheck.spark.check_lines import TEXT, CheckLines, FindLines, LineReader
 from hacheck.spark.check_records import FINDINGS, CheckRecords, FindRecords
 from hacheck.spark.record_frames import (
@@ -24,6 +21,7 @@ from hacheck.spark.record_frames import (
     record_frame,
     require_columns,
 )
+from hacheck.spark.sought import Sought, compared_of
 from hacheck.traces.adapters.adapter_files import load as load_adapter
 from hacheck.traces.conformance.verdicts import SCHEMA
 from hacheck.traces.drivers.spark_frames import spark_schema
@@ -38,22 +36,6 @@ OrderName: TypeAlias = Literal["total", "per_node"]
 
 COARSE_MS = 1_000
 """Stamps that are cut off to whole seconds differ by so much more than clocks do."""
-
-
-class Sought(Struct, frozen=True):
-    """What records are compared with, and how far the search goes."""
-
-    compared: Compared
-    skew_ms: int
-    states_max: int
-    any_start: int
-
-    def checker(self, order: Order, more_skew_ms: int = 0) -> Any:
-        """The checker of traces of that order."""
-        base = self.compared.base(
-            order, skew_ms=self.skew_ms + more_skew_ms, capacity=self.states_max, any_start=self.any_start
-        )
-        return self.compared.checker(base)
 
 
 def conform(
@@ -96,7 +78,7 @@ def conform(
     No job is started. Errors: `InputError` for what the caller gave, a column that is missing or has another type;
     `SpecError` for errors of the spec's text.
     """
-    compared = _compared(spec, check, settings, every_step, hide, within_seconds, nodes, invariants)
+    compared = compared_of(spec, check, settings, every_step, hide, within_seconds, nodes, invariants)
     sought = Sought(compared, skew_ms, states_max, any_start)
     schema = _verdict_schema(df, keep)
     frame, stage = _stage(df, sought, None if adapter is None else _reader(adapter, time_zone), Order(order), keep)
@@ -154,29 +136,6 @@ def findings(
         ship_package(df.sparkSession)
     by = (SEQ,) if adapter is None else (FILE, LINE)
     return (frame if is_grouped else grouped(frame, partitions, *by)).mapInArrow(stage, spark_schema(FINDINGS))
-
-
-def _compared(
-    spec: str | os.PathLike[str] | Spec,
-    check: str | None,
-    settings: Settings | None,
-    every_step: bool,
-    hide: Sequence[str],
-    within_seconds: Mapping[str, float] | None,
-    nodes: Mapping[str, str] | None,
-    invariants: Sequence[str],
-) -> Compared:
-    """What traces are compared with. Errors: `InputError`, `SpecError`."""
-    loaded = load(spec)
-    system, question = loaded.system(check, settings, logs=True)
-    within = {name: int(seconds * 1e9) for name, seconds in (within_seconds or {}).items()}
-    comparison = Comparison(
-        question.name, as_text(settings), every_step, frozenset(hide), within, dict(nodes or {}), tuple(invariants)
-    )
-    try:
-        return compared_with(comparison, loaded.specification, system)
-    except ObservingError as error:
-        raise InputError(f"{loaded.path}: {error}", "see `log` in docs/language.md: hacheck explain language") from None
 
 
 def _reader(adapter: str, time_zone: str | None) -> LineReader:

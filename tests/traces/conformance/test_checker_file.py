@@ -11,12 +11,12 @@ import pytest
 
 from hacheck.model.language import load
 from hacheck.model.observing.line_writers import logged
+from hacheck.spark import submit
 from hacheck.traces.conformance import checker_file
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import from_batch
 from hacheck.traces.dataset import open_traces
-from hacheck.traces.drivers import submit
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.records import Order
 from tests.traces.sample_files import jsonl, record
@@ -97,3 +97,24 @@ def test_submitted_job_refuses_a_pickle(tmp_path: Path, capsys: pytest.CaptureFi
     (tmp_path / "judge").write_bytes(pickle.dumps(checker()))
     assert submit.main([str(tmp_path), "--checker", str(tmp_path / "judge")]) == submit.FAILED
     assert "no trace checker of version 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--spec", "nonesuch"], "nonesuch"),
+        (["--check", "nonesuch"], "unknown check `nonesuch`"),
+        (["--set", "replicas"], "--set replicas: expected NAME=VALUE"),
+        (["--set", "replicas=5"], "unknown setting `replicas`"),
+        (["--property", "one_leader"], "unknown invariant `one_leader`"),
+        (["--node", "a=B-1"], "unknown node `B-1`"),
+    ],
+)
+def test_submitted_job_refuses_what_the_spec_does_not_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    jsonl(tmp_path / "traces.jsonl", record("t", 1))
+    (tmp_path / "ticking.ha").write_text(SPEC, encoding="utf-8")
+    spec = [] if "--spec" in words else ["--spec", str(tmp_path / "ticking.ha")]
+    assert submit.main([str(tmp_path), *spec, *words]) == submit.FAILED
+    assert message in capsys.readouterr().err

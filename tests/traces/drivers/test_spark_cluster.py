@@ -17,13 +17,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from hacheck.traces.conformance import checker_file
+from hacheck.spark import submit
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
-from hacheck.traces.drivers import submit
 from hacheck.traces.drivers.contract import DriverError
 from hacheck.traces.drivers.java import LEFT_OUT, java_home, made_home, version_of
 from hacheck.traces.drivers.spark_session import QUICK_JAVA, packed
-from tests.traces.conformance.test_checker_file import checker as ticking
+from tests.traces.conformance.test_checker_file import SPEC as TICKING
 from tests.traces.drivers.test_local import alone, mixed
 from tests.traces.sample_files import parquet
 
@@ -94,9 +93,7 @@ def test_script_for_spark_that_others_could_write_is_refused(tmp_path: Path, mon
 def test_package_for_spark_has_everything_but_compiled_files(tmp_path: Path) -> None:
     with zipfile.ZipFile(packed(tmp_path)) as archive:
         names = archive.namelist()
-    assert {"hacheck/__init__.py", "hacheck/model/language/grammar.tables", "hacheck/traces/drivers/submit.py"} <= {
-        *names
-    }
+    assert {"hacheck/__init__.py", "hacheck/model/language/grammar.tables", "hacheck/spark/submit.py"} <= {*names}
     assert [name for name in names if name.endswith(".pyc") or not name.startswith("hacheck/")] == []
 
 
@@ -109,14 +106,14 @@ def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_pa
     (tmp_path / "traces").mkdir()
     for part in range(3):
         parquet(tmp_path / "traces" / f"{part}.parquet", records[part * 80 : part * 80 + 80])
-    checker_file.write(ticking(), tmp_path / "judge")
+    (tmp_path / "ticking.ha").write_text(TICKING, encoding="utf-8")
     settings = ["spark.driver.memory=512m", "spark.sql.shuffle.partitions=4", "spark.ui.enabled=false"]
     settings += [f"spark.{part}.extraJavaOptions={QUICK_JAVA}" for part in ("driver", "executor")]
     command = [
         Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", "local-cluster[2,1,1024]",
         *(word for setting in settings for word in ("--conf", setting)),
-        submit.__file__, tmp_path / "traces", "--checker", tmp_path / "judge", "--table", tmp_path / "table",
-        "--json", tmp_path / "told.json",
+        submit.__file__, tmp_path / "traces", "--spec", tmp_path / "ticking.ha", "--node", "a=A-1",
+        "--table", tmp_path / "table", "--json", tmp_path / "told.json",
     ]  # fmt: skip
     variables = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_HOME")}
     variables |= {"PATH": without_java, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
@@ -124,7 +121,7 @@ def test_spark_submit_runs_on_two_executors_without_a_java_of_the_machine(tmp_pa
     done = subprocess.run(
         command, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=SUBMIT_SECONDS, check=False
     )
-    assert done.returncode == submit.DEVIATE, done.stderr[-3000:]
+    assert done.returncode == 1, done.stderr[-3000:]
     assert (tmp_path / "told.json").exists(), (done.stderr[-3000:], done.stdout[-3000:])
     told = json.loads((tmp_path / "told.json").read_text())
     found = [verdict for batch in pq.read_table(tmp_path / "table").to_batches() for verdict in from_batch(batch)]

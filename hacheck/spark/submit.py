@@ -1,10 +1,11 @@
-"""The entry for `spark-submit`: checks traces with a checker that was written to a file, on the session it is given.
+"""The entry for `spark-submit`: checks traces on the session it is given.
 
-    spark-submit --py-files hacheck.zip submit.py TRACES --checker FILE --table URL
+    spark-submit submit.py TRACES --spec icestorm --check as_released --set replicas=5 --table URL
 
-`--checker` is a file that `hacheck.traces.conformance.checker_file.write` has written: the system as text, and how
-traces are compared with it; each executor compiles it for itself. Nothing in it is run. Exit codes: 0 all traces
-conform, 1 some do not, 2 records were damaged or the job failed, 3 some verdicts are `unknown`.
+`--spec` is a file on the machine of the driver, or a shipped spec. `--checker` is a file that
+`hacheck.traces.conformance.checker_file.write` has written: the system as text, and how traces are compared with it;
+nothing in it is run. Each executor compiles for itself. Exit codes: 0 all traces conform, 1 some do not, or violate a
+property that was asked, 2 records were damaged or the job failed, 3 some verdicts are `unknown`.
 """
 
 from __future__ import annotations
@@ -14,31 +15,47 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from hacheck.api.conformance import exit_code
+from hacheck.api.errors import InputError
 from hacheck.atomic_files import replace_text
+from hacheck.spark.sought import Sought, compared_of
 from hacheck.traces.conformance import checker_file
+from hacheck.traces.conformance.follower import CAPACITY
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.drivers.contract import Outcome, Progress
 from hacheck.traces.drivers.spark_batch import check_on_spark
 from hacheck.traces.drivers.spark_session import ship
 from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.records import Order
 
-CONFORM, DEVIATE, FAILED, UNDECIDED = 0, 1, 2, 3
+FAILED = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the job. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="submit.py", description="Checks traces on Spark.")
     parser.add_argument("traces", help="a folder that all executors can read, or a URL of Parquet files")
-    parser.add_argument("--checker", "--judge", type=Path, required=True, help="a file by checker_file.write")
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--spec", help="what the traces are compared with")
+    given.add_argument("--checker", "--judge", type=Path, help="a file by checker_file.write")
+    parser.add_argument("--check", help="whose settings, with --spec")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, with --spec")
+    parser.add_argument("--property", action="append", default=[], metavar="NAME", help="asked on the way, with --spec")
+    parser.add_argument("--node", action="append", default=[], metavar="NAME=NODE", help="the spec's name of a node")
+    parser.add_argument("--order", choices=[one.value for one in Order], default="per_node", help="of records at a URL")
+    parser.add_argument("--skew", type=int, default=10, metavar="MS", help="between clocks, with --spec")
     parser.add_argument("--table", help="where the table of verdicts is written")
     parser.add_argument("--json", type=Path, help="a file for the outcome, which is printed otherwise")
     parser.add_argument("--partitions", type=int, help="into how many parts records are exchanged")
     chosen = parser.parse_args(arguments)
     findings = Findings()
     try:
-        checker = checker_file.read(chosen.checker)
+        kept = None if chosen.checker is None else checker_file.read(chosen.checker)
         traces = chosen.traces if "://" in chosen.traces else open_traces(Path(chosen.traces), findings)
+        order = Order(chosen.order) if isinstance(traces, str) else traces.schema.order
+        checker = kept or checker_of(chosen, order)
         spark = submitted_session()
         outcome = check_on_spark(
             spark, traces, checker, findings, table=chosen.table, partitions=chosen.partitions, report=Lines()
@@ -51,10 +68,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         return FAILED
-    except TracesError as error:
+    except (InputError, TracesError) as error:
         print(f"error: {error.message}" + (f"\n  {error.hint}" if error.hint else ""), file=sys.stderr)
         return FAILED
     return exit_code(outcome, findings)
+
+
+def checker_of(chosen: argparse.Namespace, order: Order) -> Any:
+    """What compares the traces with a spec. Errors: `InputError`."""
+    settings = pairs("--set", chosen.set, "replicas=5")
+    nodes = pairs("--node", chosen.node, "r1=Replica-1")
+    compared = compared_of(chosen.spec, chosen.check, settings, nodes=nodes, invariants=chosen.property)
+    return Sought(compared, chosen.skew, CAPACITY, 0).checker(order)
+
+
+def pairs(option: str, given: Sequence[str], example: str) -> dict[str, str]:
+    """Values by name. Errors: `InputError` for a word that is no pair."""
+    for words in given:
+        if "=" not in words:
+            raise InputError(f"{option} {words}: expected NAME=VALUE", f"for example {option} {example}")
+    return {name: value for name, _, value in (words.partition("=") for words in given)}
 
 
 def submitted_session() -> object:
@@ -92,16 +125,6 @@ def outcome_json(outcome: Outcome, findings: Findings) -> dict[str, object]:
         "shown": shown,
         "findings": findings.to_json(),
     }
-
-
-def exit_code(outcome: Outcome, findings: Findings) -> int:
-    """What the outcome means to a shell."""
-    if findings.total:
-        return FAILED
-    if outcome.counts.get("deviates"):
-        return DEVIATE
-    undecided = outcome.counts.get("unknown") or not outcome.complete or not outcome.traces
-    return UNDECIDED if undecided else CONFORM
 
 
 if __name__ == "__main__":
