@@ -14,6 +14,7 @@ from hacheck.checker.engine import Answer, Engine, Limits, PropertyAnswer, Repor
 from hacheck.compile.lowering.dead_actions import impossible
 from hacheck.model.counters.value_distances import bound_of, unbounded
 from hacheck.model.evaluation import StartError
+from hacheck.model.initial_states import initial_states
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import Property, System
 from hacheck.model.runs import Run
@@ -186,7 +187,7 @@ def unused_actions(result: CheckResult) -> tuple[str, ...]:
     counts = result.answer.coverage.action_counts
     idle = [number for number, count in enumerate(counts) if count == 0]
     try:
-        never = impossible(result.system, Interpreter(result.system).initial_states()) if idle else frozenset()
+        never = impossible(result.system, initial_states(result.system)) if idle else frozenset()
     except StartError:  # then nothing happens at all, and the answer says why
         return ()
     return tuple(result.system.actions[number].name for number in idle if number not in never)
@@ -201,7 +202,7 @@ def no_step(result: CheckResult) -> bool:
     if any(found.prop.kind == "deadlock" for found in result.properties):
         return False
     interpreter = Interpreter(result.system)  # actions that no property depends on are not explored
-    starts = interpreter.initial_states()
+    starts = initial_states(result.system)
     return not any(isinstance(outcome, Taken) for state in starts for outcome in interpreter.outcomes(state))
 
 

@@ -94,7 +94,7 @@ def _continue(statement: Statement, going: Going) -> list[Continuation]:
         case ForEach(variable, domain, body):
             ends: list[Continuation] = [going]
             for value in domain_values(variable, domain, scope):
-                ends = [after for end in ends for after in _turn(variable, domain.type, value, body, end)]
+                ends = [after for end in ends for after in turn(variable, domain.type, value, body, end)]
             return ends
         case Require(condition):
             return [going] if evaluate(condition, scope) else []
@@ -116,7 +116,7 @@ def _written(line: Log, scope: Scope) -> Line:
     return Line(line.event, node, fields)
 
 
-def _turn(
+def turn(
     variable: str, kind: Type, value: Value, body: tuple[Statement, ...], before: Continuation
 ) -> list[Continuation]:
     """One turn of a loop."""

@@ -24,6 +24,7 @@ from hacheck.model.ir import (
     Constant,
     Expression,
     ForEach,
+    Fresh,
     Index,
     Let,
     Local,
@@ -35,7 +36,7 @@ from hacheck.model.ir import (
 )
 from hacheck.model.rewrite import Tree, parts, walk
 from hacheck.model.symmetry_stops import may_fail, stops_of
-from hacheck.model.types import Bag, Range, Set
+from hacheck.model.types import Bag, Map, Range, Set
 from hacheck.model.typing import type_of
 
 
@@ -66,6 +67,26 @@ def turns_commute(variable: str, body: tuple[Statement, ...], stops: frozenset[s
     if ending and any(isinstance(part, Choose | Require) for one in body for part in walk(one)):
         return f"a turn may choose or not be possible while another is ended by {next(iter(ending))}"
     return None
+
+
+def turns_apart(variable: str, body: tuple[Statement, ...]) -> bool:
+    """Whether each turn of a loop over `variable` writes only values of maps over it, at its own key and nowhere else,
+    and no turn reads such a map elsewhere: then what a turn does depends on nothing that others do."""
+    own = _own_locals(body) | {variable}
+    same = aliases(variable, body)
+    tree = [part for one in body for part in walk(one)]
+    if any(isinstance(part, Fresh) for part in tree):
+        return False
+    for root in dict.fromkeys(part.target.root for part in tree if isinstance(part, Assign)):
+        if isinstance(root, Local) and root.name in own:
+            continue
+        paths = [part.target.path for part in tree if isinstance(part, Assign) and part.target.root == root]
+        paths += [access.path for access in _reads(root, body)]
+        if not isinstance(root, Variable) or not isinstance(root.type, Map):
+            return False
+        if not all(path and _is_named(path[0], same) for path in paths):
+            return False
+    return True
 
 
 def _own_locals(body: tuple[Statement, ...]) -> set[str]:

@@ -30,7 +30,8 @@ from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.checker.explicit.tier_up import TierUp, functions_of
 from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.machine.object_cache import ObjectCache
-from hacheck.model.interpreter import EvaluationError, Interpreter
+from hacheck.model.evaluation import EvaluationError
+from hacheck.model.initial_states import initial_states
 from hacheck.model.ir import (
     Assign,
     Binary,
@@ -246,7 +247,7 @@ class NativeEngine(Struct, frozen=True):
 
 def starting_in(system: System, places: frozenset[int]) -> System:
     """The system that begins in some of its initial states, by their places in the interpreter's order."""
-    initial = Interpreter(system).initial_states()
+    initial = initial_states(system)
     states = [state for place, state in enumerate(initial) if place in places]
     kind = Range(1, max(len(states), 1))
     chosen = Local("start$", kind)

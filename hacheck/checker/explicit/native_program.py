@@ -25,11 +25,11 @@ from hacheck.checker.explicit.stopwatch import Stopwatch
 from hacheck.compile.artifact import QUICK_LEVELS, Artifact, Source, Unit, build, compiled, described, loaded
 from hacheck.compile.codegen.generated_program import Program, ProgramError
 from hacheck.compile.codegen.word_layout import from_words, to_words
-from hacheck.compile.lowering.layout import pack
+from hacheck.compile.lowering.layout import pack, pack_all
 from hacheck.compile.machine.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model.counters.value_distances import Followed, Gaps, followed, representatives, unbounded
-from hacheck.model.interpreter import Interpreter
+from hacheck.model.initial_states import initial_states
 from hacheck.model.ir import System
 from hacheck.model.runs import State
 
@@ -194,7 +194,7 @@ class Builder:
             lines = 0 if optimise else sum(text.count("\n") for text in printed)
             return {"reductions": reductions_to_json(form.reductions), "quick_lines": lines}
 
-        starts = [pack(parts.program.layout, state) for state in form.initial]
+        starts = pack_all(parts.program.layout, form.initial)
         return Source([Unit(parts.program, modules())], starts, facts)
 
     def _compiled_again(self) -> Entry:
@@ -248,7 +248,7 @@ def lowered_form(system: System, properties: tuple[str, ...], reduces: bool, gap
     from hacheck.checker.explicit.reductions import reduced
     from hacheck.compile.lowering.system import lower
 
-    initial = Interpreter(system).initial_states()
+    initial = initial_states(system)
     lowered = lower(system, initial, copies_max=1)
     questions, reductions = pose(lowered, properties), NONE
     if reduces:

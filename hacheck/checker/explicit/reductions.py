@@ -8,7 +8,7 @@ of shortest runs; `docs/decisions/0007-reductions.md` has the reasons.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, pairwise
 
@@ -28,7 +28,7 @@ from hacheck.model.runs import State
 from hacheck.model.symmetry import Symmetry, symmetric_members, symmetries
 from hacheck.model.symmetry_stops import SPEC_ERROR
 from hacheck.model.symmetry_types import Kind, SymmetryClass, exchange, renamed
-from hacheck.model.types import Identity
+from hacheck.model.types import Identity, Type, Value
 from hacheck.supervise.recursion_limit import room_for_nesting
 
 # More members than these are left alone: where their signatures are equal, all their orders are tried.
@@ -233,14 +233,20 @@ def _steps(block: Block) -> Iterator[Emit]:
 def _closed(lowered: Lowered, classes: Iterable[SymmetryClass], initial: Sequence[State]) -> bool:
     """Whether the initial states are the same set after each exchange."""
     states, types = set(initial), [variable.type for variable in lowered.system.variables]
+    columns = list(zip(*initial, strict=True)) if initial else [()] * len(types)
     for one in classes:
         for first, second in pairwise(one.members):
             new = exchange(first, second)
-            for state in initial:
-                pairs = zip(types, state, strict=True)
-                if tuple(renamed(one.kind, kind, value, new) for kind, value in pairs) not in states:
-                    return False
+            images = (_images(one.kind, kind, new, column) for kind, column in zip(types, columns, strict=True))
+            if not states.issuperset(zip(*images, strict=True)):
+                return False
     return True
+
+
+def _images(of: Kind, kind: Type, new: Callable[[int], int], column: Sequence[Value]) -> Iterator[Value]:
+    """What the values of one variable become by an exchange; many states have the same ones."""
+    known = {value: renamed(of, kind, value, new) for value in set(column)}
+    return map(known.__getitem__, column)
 
 
 __all__ = ["Reductions", "reduced"]

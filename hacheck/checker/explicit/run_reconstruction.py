@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from hacheck import __version__
 from hacheck.checker.explicit.search_result import Occurrence, StatePath, Subject, Unconfirmed
+from hacheck.model.initial_states import initial_states
 from hacheck.model.interpreter import Failed, Interpreter, Taken
 from hacheck.model.runs import Run, State, Step
 
@@ -25,7 +26,7 @@ def run_along(subject: Subject, path: StatePath, loop: int | None = None) -> Run
     them for the others. Errors: `Unconfirmed`, only where what was found need be no run.
     """
     interpreter = Interpreter(subject.system)
-    initial = _start(subject, interpreter, path.states[0])
+    initial = _start(subject, path.states[0])
     instances = (*(None for _ in range(len(path.states) - 1 - len(path.by))), *path.by)
     legs = list(zip(path.states[1:], instances, strict=True))
     before = legs if loop is None else legs[:loop]
@@ -86,8 +87,8 @@ def run_into_error(subject: Subject, path: StatePath) -> Run:
     raise _no_run(subject, f"the interpreter knows no error of the spec in {last}")
 
 
-def _start(subject: Subject, interpreter: Interpreter, wanted: int) -> State:
-    for state in interpreter.initial_states():
+def _start(subject: Subject, wanted: int) -> State:
+    for state in initial_states(subject.system):
         if subject.reduce(state) == wanted:
             return state
     raise _no_run(subject, f"no initial state is packed as {wanted:#x}")

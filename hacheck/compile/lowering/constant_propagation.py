@@ -25,7 +25,7 @@ from hacheck.compile.lowering.blocks import (
 )
 from hacheck.compile.lowering.control_path import branch
 from hacheck.compile.lowering.expression_nodes import Node, reachable
-from hacheck.compile.lowering.layout import Layout, arranged, contents
+from hacheck.compile.lowering.layout import Layout, arranged, held
 from hacheck.compile.lowering.substitution import rebuilt
 from hacheck.model.runs import State
 
@@ -34,10 +34,7 @@ Rewrite = Callable[[Node], Node]
 
 def propagate_constants(lowered: Lowered, initial: Sequence[State]) -> Lowered:
     """The system with its constant slots put in, and its slots in the order of how often guards test them."""
-    start: list[set[int]] = [set() for _ in lowered.layout.slots]
-    for state in initial:
-        for found, content in zip(start, contents(lowered.layout, state), strict=True):
-            found.add(content)
+    start = held(lowered.layout, initial) if initial else [set[int]() for _ in lowered.layout.slots]
     while True:
         changed = _changed(lowered, start)
         fixed = {

@@ -12,17 +12,14 @@ from collections.abc import Mapping, Sequence
 
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Lowered, Merge, SetTemp, Stopped, Update
 from hacheck.compile.lowering.expression_nodes import Node
-from hacheck.compile.lowering.layout import contents
+from hacheck.compile.lowering.layout import held
 from hacheck.compile.lowering.substitution import replaced
 from hacheck.model.runs import State
 
 
 def constant_slots(lowered: Lowered, initial: Sequence[State]) -> dict[int, int]:
     """The content of each slot that never has another. Cost: some passes over all updates."""
-    start: list[set[int]] = [set() for _ in lowered.layout.slots]
-    for state in initial:
-        for found, content in zip(start, contents(lowered.layout, state), strict=True):
-            found.add(content)
+    start = held(lowered.layout, initial) if initial else [set[int]() for _ in lowered.layout.slots]
     assumed = {slot: next(iter(found)) for slot, found in enumerate(start) if len(found) == 1}
     updates = [update for instance in lowered.instances for update in _updates(instance.block)]
     while True:

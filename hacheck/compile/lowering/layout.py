@@ -8,7 +8,9 @@ sorted, so that equal states are equal numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Sequence as Listed
+from functools import cache
 from typing import TypeAlias, assert_never
 
 from msgspec import Struct
@@ -181,6 +183,48 @@ def contents(layout: Layout, state: State) -> list[int]:
         for slot, number in encode(place, value):
             raw[slot] = number
     return raw
+
+
+def pack_all(layout: Layout, states: Iterable[State]) -> list[int]:
+    """Many states, each as one number: what a scalar adds to the number is looked up where it was met before."""
+    packers = [_packer(layout, place) for place in layout.places]
+    return [sum(packer(value) for packer, value in zip(packers, state, strict=True)) for state in states]
+
+
+def _packer(layout: Layout, place: Place) -> Callable[[Value], int]:
+    if isinstance(place, Group):
+        packers = [_packer(layout, item) for item in place.items]
+        return lambda value: sum(packer(part) for packer, part in zip(packers, value, strict=True))
+
+    @cache
+    def packed(value: Value) -> int:
+        found = 0
+        for slot, number in encode(place, value):
+            if layout.slots[slot].fixed is None:
+                found |= number << layout.slots[slot].offset
+        return found
+
+    return packed
+
+
+def held(layout: Layout, states: Listed[State]) -> list[set[int]]:
+    """What each slot holds in some of the states, of which there is one at least."""
+    found: list[set[int]] = [set() for _ in layout.slots]
+    for place, values_of in zip(layout.places, zip(*states, strict=True), strict=True):
+        _hold(place, set(values_of), found)
+    return found
+
+
+def _hold(place: Place, values_of: set[Value], found: list[set[int]]) -> None:
+    if isinstance(place, Group):
+        for item, parts in zip(place.items, zip(*values_of, strict=True), strict=True):
+            _hold(item, set(parts), found)
+        return
+    mine = tuple(slots_of(place))
+    for value in values_of:
+        encoded = dict(encode(place, value))
+        for slot in mine:
+            found[slot].add(encoded.get(slot, 0))
 
 
 def unpack(layout: Layout, packed: int) -> State:
