@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hacheck.impl.node import Unreachable
-from hacheck.impl.protocols.icestorm.messages import Deliver, Delivered, Nodes, QueryNodes, Reply
+from hacheck.impl.protocols.icestorm.messages import Deliver, Delivered, Forward, Nodes, QueryNodes, Reply
 from hacheck.impl.protocols.icestorm.records import (
     ALREADY_SUBSCRIBED,
     BAD_QOS,
@@ -354,3 +354,30 @@ def test_order_is_lost_where_a_publisher_goes_to_another_replica(second: int, or
     for message in delivered(room, "s"):
         room.write("s", 1, Delivered(message.call, True))
     assert [message.number for message in delivered(room, "s")] == order
+
+
+def test_subscriber_that_has_subscribed_again_elsewhere_is_delivered_to_after_a_state_transfer() -> None:
+    """A replica that is cut off gives a subscriber up; the others remove it, and it subscribes again. The database that
+    the replica gets then has an equal subscription, which is another one."""
+    room = formed()
+    subscriber = Subscriber("s", "sub", {"reliability": "twoway"})
+    room.ask(3, Create("A"))
+    room.ask(3, Subscribe("A", subscriber))
+    room.isolate(1)
+    room.ask(1, Publish("A", "p", 1))
+    room.run(20)
+    room.ask(3, Unsubscribe("A", ("s",)))
+    room.run(3)
+    room.ask(3, Subscribe("A", subscriber))
+    room.run(3)
+    room.loses = lambda message: isinstance(message, Forward)  # its own removal is through already
+    room.replica(1).service.gate.clear()
+    room.replica(1).service.removing.clear()
+    room.release()
+    room.loses = lambda _: False
+    room.run(60)
+    assert room.states() == {1: "normal", 2: "normal", 3: "normal"}
+    before = len(room.inbox.get("sub", []))
+    room.ask(1, Publish("A", "p", 2))
+    room.run(1)
+    assert [m.number for m in room.inbox.get("sub", [])[before:] if isinstance(m, Deliver)] == [2]

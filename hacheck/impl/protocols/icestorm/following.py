@@ -98,7 +98,7 @@ class Following:
         sender, call, kept = data
         if not failed:
             self.store.topics.update(kept)
-            self.core.publishing.changed(list(self.core.publishing.outlets))
+            self.core.publishing.replaced()
             stamp = self.store.stamp
             self.process.record(
                 "database_taken",

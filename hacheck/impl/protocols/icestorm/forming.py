@@ -177,7 +177,7 @@ class Forming:
             return
         if attempt.source != self.standing.ident:
             self.process.record("database_taken", id=self.standing.ident, topics=sorted(self.store.topics))
-        self.core.publishing.changed(list(self.core.publishing.outlets))
+        self.core.publishing.replaced()
         stamp, topics = self.store.stamp, self.store.snapshot()
         self._ask_members("init", lambda call: Init(call, group, stamp, topics), attempt)
 

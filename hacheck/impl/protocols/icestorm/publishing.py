@@ -176,6 +176,15 @@ class Publishing:
                 del self.outlets[name]
 
 
+    def replaced(self) -> None:
+        """The database is another replica's: a subscriber that was given up, and is subscribed there, may have been
+        removed and have subscribed again meanwhile. It is delivered to again, and its failures count anew."""
+        self.changed(list(self.outlets))
+        for of_topic in self.outlets.values():
+            for identity in [identity for identity, one in of_topic.items() if one.closed_until_us == NEVER_US]:
+                del of_topic[identity]
+
+
 def _delivery(call: int, outlet: Outlet, message: Publish) -> Deliver:
     return Deliver(
         call,
