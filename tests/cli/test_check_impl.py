@@ -120,3 +120,18 @@ def test_reference_implementation_follows_its_spec_in_other_schedules(code: str,
     limits = ("--deviations", "1", "--steps", str(STEPS.get(code, 150)), "--time", "20m")
     ended = hacheck("check-impl", code, fault, "1", *others, "0", *limits)
     assert ended.code == ExitCode.AS_EXPECTED, ended.out
+
+
+def test_the_size_of_the_cluster_is_that_of_the_spec() -> None:
+    words = ("--replicas", "4", "--schedules", "4", "--deviations", "0", "--steps", "60", "--json", "-")
+    found = json.loads(hacheck("check-impl", "icestorm", *words).out)
+    assert found["not_compared_to_the_end"] == 0
+    ended = hacheck("check-impl", "icestorm", *words, "--set", "replicas=3")
+    assert json.loads(ended.out)["not_compared_to_the_end"] > 0, "what the user says comes first"
+
+
+def test_a_member_that_the_spec_has_no_node_for_is_refused() -> None:
+    ended = hacheck("check-impl", "artemis-shared-store", "--replicas", "3", "--schedules", "1")
+    assert ended.code == ExitCode.BAD_INPUT
+    assert "backup-2 stands for no node of the model" in ended.err
+    assert "--node backup-2=NODE" in ended.err

@@ -22,6 +22,8 @@ from hacheck.documents.implementation import CheckImplDocument, Disagreement, Sc
 from hacheck.impl.simulator.story import StoryLine
 from hacheck.impl.system import System
 from hacheck.impl.systems import system as code_of
+from hacheck.model.language import syntax_tree
+from hacheck.model.language.declarations import NodeDeclaration
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
@@ -37,6 +39,7 @@ from hacheck.wording import plural
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hacheck.model.language.syntax_tree import Expression
     from hacheck.traces.conformance.diagnosis import Diagnosis
 
 REPLICAS_TRIED = (2, 3, 1, 4)
@@ -76,6 +79,7 @@ def explore_schedules(request: Request) -> ExitCode:
         code = code_of(followed.code)
         request = replace(request, limits=replace(request.limits, steps=request.steps or followed.steps))
         setting = _setting(request, followed, code)
+        followed = _sized(request, followed, setting)
         try:
             tracker = _tracker(request, followed)
             explored = _explored(request, setting, tracker)
@@ -178,6 +182,37 @@ def _setting(request: Request, followed: Followed, code: System) -> Setting:
     replicas, members = first_possible(code, tried, followed.clients, options)
     all_known("member", request.nodes, sorted({member.name for member in members}))
     return Setting(code, replicas, followed.clients, options, request.faults, "clients" not in followed.spared)
+
+
+def _sized(request: Request, followed: Followed, setting: Setting) -> Followed:
+    """With the spec's sizes those of the cluster, where the command line gives the latter and not the former."""
+    if request.replicas is None and request.clients is None:
+        return followed
+    members = setting.code.members(setting.replicas, setting.clients, setting.options)
+    names = [followed.called.get(member.name, member.name).lower() for member in members]
+    mapped = {name.rpartition("-")[0] for name in followed.called}
+    for member in members:
+        if member.name not in followed.called and member.name.rpartition("-")[0] in mapped:
+            raise BadInput(f"{member.name} stands for no node of the model", f"map it: --node {member.name}=NODE")
+    sizes = {}
+    for declared in load_specification(followed.spec, no_color=request.no_color).declarations:
+        if not isinstance(declared, NodeDeclaration):
+            continue
+        number = sum(name.rpartition("-")[0] == declared.name.text.lower() for name in names)
+        size = _size_setting(declared.size)
+        if number and size is not None and size[0] not in request.settings:
+            sizes[size[0]] = str(number - size[1])
+    return replace(followed, settings={**followed.settings, **sizes})
+
+
+def _size_setting(size: Expression | None) -> tuple[str, int] | None:
+    """The setting that a number of nodes is, and how many there are besides: `N`, or `1 + N`."""
+    match size:
+        case syntax_tree.Name(text=name):
+            return name, 0
+        case syntax_tree.Infix(operator="+", left=syntax_tree.Number(value=more), right=syntax_tree.Name(text=name)):
+            return name, more
+    return None
 
 
 # ---- what is shown ----

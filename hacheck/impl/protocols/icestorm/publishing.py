@@ -175,7 +175,6 @@ class Publishing:
             if not of_topic:
                 del self.outlets[name]
 
-
     def replaced(self) -> None:
         """The database is another replica's: a subscriber that was given up, and is subscribed there, may have been
         removed and have subscribed again meanwhile. It is delivered to again, and its failures count anew."""
