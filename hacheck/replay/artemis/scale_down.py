@@ -11,15 +11,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.cluster_session import missing, started, unmapped
 from hacheck.replay.artemis.log_waiting import SECONDS, LogWaiting
-from hacheck.replay.artemis.server_log import ACTIVE, role
+from hacheck.replay.artemis.server_log import ACTIVE, CONNECTED, codes, role
 from hacheck.replay.model_run import Json, ModelRun
-from hacheck.replay.outcomes import Masked, Refuted
+from hacheck.replay.outcomes import Awaited, Masked, Refuted
 from hacheck.replay.product import Position, until
 from hacheck.replay.recording import Recording
 from hacheck.replay.traffic import Message, Traffic
@@ -30,8 +30,15 @@ ONLY_WITH: Mapping[str, str] = {
     "grouped": "off",
     "found_by": "discovery",
     "no_duplicate_detection": "off",
+    "forgets_ids": "off",
 }
 CLIENT = "1"
+CONNECTED_SECONDS = 15.0
+GAVE_UP = "PrimaryOnlyActivation.freezeConnections"
+"""In what a server prints whose stop has failed: it had connected to its target, and did not know its node id yet."""
+
+STOPS_MAX = 5
+"""So often a server is started and stopped again whose stop has failed."""
 
 
 class ArtemisScaleDown:
@@ -68,6 +75,8 @@ class ScaleDownSession:
         self.servers = brokers.members
         self.sent: dict[int, str] = {}
         self.stopping: set[int] = set()
+        self._failed_before: dict[int, int] = {}  # by server: how many of its stops had failed
+        self._postponed: set[int] = set()  # servers that are asked to stop later
         self.log = LogWaiting(brokers)
         traffic.holds = lambda message: message.operation == "message"
         self.steps: Mapping[str, Callable[..., None]] = {
@@ -113,20 +122,32 @@ class ScaleDownSession:
 
     # ---- servers ----
 
-    def _start(self, s: int, *, wait: bool = True) -> None:
-        """Starts a server, which is to scale down to the target that the run has next: of those that discovery finds,
-        any may be first."""
-        later = (step.state["Server.target"][str(s)] for step in self.position.run.steps[self.position.number :])
-        first = next((target for target in later if target is not None), None)
+    def _start(self, s: int, target: int | None = None, *, wait: bool = True) -> None:
+        """Starts a server, which is to scale down to `target`, or the one that the run has next: of those that
+        discovery finds, any may be first."""
+        first = target or self._next_target(s)
         targets = sorted((t for t in self.servers if t != s), key=lambda t: (t != first, t))
         connectors = "".join(f"<connector-ref>to-{t}</connector-ref>" for t in targets)
-        down = f"<scale-down><enabled>true</enabled><connectors>{connectors}</connectors></scale-down>"
+        interval = -1 if self.position.run.settings["commits_at_end"] == "on" else 1
+        how = f"<connectors>{connectors}</connectors><commit-interval>{interval}</commit-interval>"
+        down = f"<scale-down><enabled>true</enabled>{how}</scale-down>"
         self.brokers.configure({s: f"<primary-only>{down}</primary-only>"})
         self.log.start(s)
         if wait:
             self.log.code(s, *ACTIVE)
 
+    def _next_target(self, s: int) -> int | None:
+        """The target that the run has a server find next."""
+        for step in self.position.following():
+            if step.action == "choose_target" and step.arguments["s"] == s:
+                target: int | None = step.state["Server.target"][str(s)]
+                return target
+        return None
+
     def _has_ended(self, s: int) -> None:
+        if s in self._postponed:
+            self._postponed.discard(s)
+            self._ask_to_stop(s)
         until(f"end of server {s}", lambda: not self.brokers.runs(s), SECONDS)
         self.stopping.discard(s)
 
@@ -139,6 +160,7 @@ class ScaleDownSession:
         if self.brokers.runs(n):
             self.brokers.kill(n)
         self.stopping.discard(n)
+        self._postponed.discard(n)
         for kind in ("request", "reply"):
             self.traffic.drop_all("message", n, None, kind)
             self.traffic.drop_all("message", None, n, kind)
@@ -154,17 +176,54 @@ class ScaleDownSession:
     # ---- scaling down ----
 
     def stop(self, s: int) -> None:
-        """An operator stops a server."""
+        """An operator stops a server, which looks for its target at once: so it is asked to where the run has it find
+        one, if that does not serve yet."""
         self.stopping.add(s)
+        target = self._next_target(s)
+        if target is None or self.of("mode", target, before=True) == "active":
+            self._ask_to_stop(s)
+        else:
+            self._postponed.add(s)
+
+    def _ask_to_stop(self, s: int) -> None:
+        """Asks it to stop. One that has not yet connected to the others could fail to find its target."""
+        others = sum(t != s and self._mode(t) == "active" for t in self.servers)
+
+        def connected() -> bool:
+            return codes(self.brokers.log_parts(s)[1]).count(CONNECTED) >= others
+
+        self._failed_before[s] = self._given_up(s)
+        with suppress(Awaited):
+            until("connections to the other servers", connected, CONNECTED_SECONDS)
         self.brokers.ask_to_stop(s)
 
     def choose_target(self, s: int) -> None:
         """It finds its target: its first message is on the way there, if it has any; or it finds none, and stops."""
         target = self.of("target", s)
+        if s in self._postponed:
+            self._postponed.discard(s)
+            self._ask_to_stop(s)
         if target is None:
             self._has_ended(s)
         elif self.of("queue", s):
-            self.message(s, target, "request")
+            for _ in range(STOPS_MAX):
+                if until("message that is moved", lambda: self._begun(s, target), SECONDS) == "moves":
+                    return
+                self.brokers.note(f"server-{s} could not stop: NullPointerException in {GAVE_UP}")
+                self._has_ended(s)
+                self._start(s, target)
+                self._ask_to_stop(s)
+                self.stopping.add(s)
+            raise Refuted(f"server {s} does not scale down: its stop ends with a NullPointerException")
+
+    def _begun(self, s: int, target: int) -> str:
+        """Whether a server that was asked to stop has begun to move, or has given up."""
+        if self.traffic.held("message", s, target):
+            return "moves"
+        return "gave up" if self._given_up(s) > self._failed_before.get(s, 0) else ""
+
+    def _given_up(self, s: int) -> int:
+        return (self.brokers.home(s) / "output.txt").read_text(errors="replace").count(GAVE_UP)
 
     def move(self, s: int) -> None:
         """A message arrives at the target, whose answer is held."""
@@ -180,7 +239,7 @@ class ScaleDownSession:
         """The answer arrives. The next message follows."""
         target = self.of("target", s, before=True)
         self.traffic.let(self.message(target, s, "reply"))
-        if self.of("queue", s):
+        if len(self.of("queue", s)) > self.of("sent", s):
             self.message(s, target, "request")
 
     def finish_scaling(self, s: int) -> None:
@@ -239,10 +298,28 @@ class ScaleDownSession:
             raise Masked(f"server {changed[0]} goes on by itself")
 
     def conclude(self) -> Sequence[str]:
-        """What each server has that serves."""
+        """What each server has; those that are down are started again for that, once their scaling down has ended.
+        Errors: `Masked`, if a message that the model has nowhere is there."""
         found = [f"client: message {number}: {answer}" for number, answer in sorted(self.sent.items())]
-        for s in self.servers:
-            mode = self._mode(s)
-            words = f"messages {self.brokers.numbers(s)}" if mode == "active" else "its messages are on its disk"
-            found.append(f"server {s}: {mode or 'down'}, {words}")
+        self.traffic.holds = lambda message: False
+        for kind in ("request", "reply"):
+            self.traffic.let_all(kind=kind)
+        kept = {s: self._kept(s) for s in self.servers}
+        for s, (words, numbers) in kept.items():
+            found.append(f"server {s}: {words}, messages {numbers}")
+        acknowledged = {number for number, answer in self.sent.items() if answer == "ok"}
+        modelled = {number for queue in self.position.after["Server.queue"].values() for number in queue}
+        there = {number for _, numbers in kept.values() for number in numbers or ()}
+        back = (acknowledged - modelled) & there
+        if back:
+            raise Masked(f"message {min(back)}, which the model has lost, is there: {'; '.join(found)}")
         return found
+
+    def _kept(self, s: int) -> tuple[str, list[int] | None]:
+        """What a server that serves has, or one that is started again for the question."""
+        if self._mode(s) == "active":
+            return "active", self.brokers.numbers(s)
+        if s in self.stopping:
+            self._has_ended(s)
+        self._start(s)
+        return "started again", self.brokers.numbers(s)
