@@ -50,6 +50,7 @@ REPLICATION = (
     ("one_pair cuts=0 pauses=1", "split_brain_ends"),
     ("one_pair_slow_replica", "p1_one_serving"),
     ("paused", "p1_one_serving p2_acked_survives healthy_goes_on"),
+    ("one_fault", "pair_is_restored"),
     ("sync_unwatched", "p11_recovering_ends"),
     ("trusts_topology_two_backups", "p1_one_serving"),
     ("slow_replica_two_backups", "p2_acked_survives p4_no_stale_copy_serves in_sync_is_so"),
@@ -67,10 +68,14 @@ SHARED_STORE = (
     ("as_released", "p1_one_serving p2_acked_survives p10_someone_serves"),
 )
 SCALE_DOWN = (
-    ("crash_with_another_target", "one_place p6_exactly_once"),
-    ("crash", "one_place p6_exactly_once"),
-    ("default", "order_kept"),
-    ("backups_and_a_stop", "p6_exactly_once"),
+    ("crash_with_another_target", "one_place p10_messages_available"),
+    ("back_and_forth", "p2_acked_survives p10_messages_available"),
+    ("back_and_forth commits_at_end=on", "p2_acked_survives"),
+    ("crash", "one_place p2_acked_survives order_kept p10_messages_available"),
+    ("crash_at_the_end", "one_place"),
+    ("default xa=off", "order_kept"),
+    ("in_doubt_after_crash", "one_place"),
+    ("backups_and_a_stop", "clients_come_back"),
 )
 CHECKS = {
     ("icestorm", "icestorm"): ICESTORM,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.cluster_session import missing, started, unmapped
 from hacheck.replay.artemis.replication_steps import SERVING, VOTER, ReplicationSteps
-from hacheck.replay.artemis.server_log import ACTIVE, Role, role
+from hacheck.replay.artemis.server_log import ACTIVE, IN_SYNC, Role, codes, role
 from hacheck.replay.artemis.serving_servers import ServingServers
 from hacheck.replay.model_run import Json, ModelRun
 from hacheck.replay.outcomes import Masked
@@ -45,7 +45,7 @@ class ArtemisReplication:
     name = "artemis-replication"
     description = "Artemis 2.41 with replication: a primary, its backups and voters on loopback, behind proxies"
     specs = ("artemis_replication",)
-    observed = ("Server.mode", "Server.complete", "Server.node_id", "Server.journal", "outbox")
+    observed = ("Server.mode", "Server.complete", "Server.node_id", "Server.link", "Server.journal", "outbox")
     idle_actions = frozenset({"hear", "forget", "watch_link", "write_out", "locate"})
     settle_seconds = 8.0
 
@@ -138,7 +138,7 @@ class ReplicationSession:
 
     def observe(self) -> Mapping[str, Json]:
         """Roles as the logs show them; node ids and contents of servers that serve; what clients were answered."""
-        names = ("mode", "complete", "node_id", "journal")
+        names = ("mode", "complete", "node_id", "link", "journal")
         found: dict[str, dict[str, Json]] = {f"Server.{name}": {} for name in names}
         for n in self._steps.servers:
             if not self._is_shown(n):
@@ -146,6 +146,10 @@ class ReplicationSession:
             key, shown = str(n), self._role(n)
             found["Server.mode"][key] = self._mode(n, shown)
             found["Server.complete"][key] = shown.complete
+            if shown.mode == "stranded":
+                found["Server.link"][key] = None
+            elif shown.mode == "in_sync" and self._steps.of("mode", n) == "in_sync":
+                found["Server.link"][key] = f"link {self._times_in_sync(n)} of server {n}"
             if shown.mode == "active" and self._steps.of("mode", n) in SERVING:
                 if self._steps.of("complete", n):
                     found["Server.node_id"][key] = self._serving.node_id(n)
@@ -155,6 +159,9 @@ class ReplicationSession:
         acknowledged = {number for number, answer in self._steps.sent.items() if answer == "ok"}
         everything = self.position.run.initial["outbox"]
         return {**found, "outbox": sorted(number for number in everything if number not in acknowledged)}
+
+    def _times_in_sync(self, n: int) -> int:
+        return codes(self.brokers.lines(n)).count(IN_SYNC)
 
     def _is_shown(self, n: int) -> bool:
         """Whether a server runs, has begun, is not paused, and has no step to come that it has taken already."""

@@ -58,6 +58,7 @@ class ReplicationSteps:
             "finish_hand_over": self.finish_hand_over,
             "fail_over_timer": self.fail_over_timer,
             "stop": self.stop,
+            "end_stranded": self.end_stranded,
             "promote": self.promote,
             "restart Server": self.restart,
             **Faults(brokers, traffic, self._lost, lambda voter: VOTER + voter).table,
@@ -206,6 +207,8 @@ class ReplicationSteps:
         """A server finds that its link is gone: a backup asks for votes, which are held; who serves goes on, or stops
         because it does not get the votes to stay."""
         mode, before = self.of("mode", s), self.of("mode", s, before=True)
+        if self.of("link", s) is not None:  # the other end answers
+            return
         if before in SERVING:
             self._go_on_alone(s)
         elif mode in SERVING:
@@ -231,6 +234,9 @@ class ReplicationSteps:
         if mode == "voting":
             self._ask(s)
             return
+        if mode == "stranded":
+            self.log.code(s, *server_log.STRANDED, meanwhile=lambda: self._ask(s))
+            return
         won = (
             self.log.code(s, server_log.VOTE_WON, server_log.VOTE_LOST, meanwhile=lambda: self._ask(s))
             == server_log.VOTE_WON
@@ -238,6 +244,10 @@ class ReplicationSteps:
         if won != (mode in (*SERVING, "stopping")):
             raise Refuted(f"the vote of server {s} is {'won' if won else 'lost'}")
         self.log.code(s, *(server_log.ACTIVE if won else (server_log.STARTED_AS_BACKUP,)))
+
+    def end_stranded(self, s: int) -> None:
+        """An operator ends the process of a server that does nothing."""
+        self.brokers.kill(s)
 
     def _ask(self, s: int) -> None:
         """Of the questions to each voter the latest counts: earlier ones have been given up."""

@@ -12,13 +12,18 @@ CODE = re.compile(r"AMQ(\d{6}): ")
 ACTIVE = ("221007", "221010")
 STARTED_AS_BACKUP, IN_SYNC, STOPPED, MOVED_AWAY = "221109", "221024", "221002", "222162"
 ANNOUNCED, PRIMARY_LOCK_WAITED_FOR, PRIMARY_LOCK_OBTAINED = "221031", "221034", "221035"
+CONNECTED = "221027"
 VOTE_BEGUN, VOTE_WON, VOTE_LOST = "221066", "221071", "221070"
+STRANDED = ("224000", "214002")
+"""Its take-over failed, since it was not in sync; or its vote did, since it did not yet know of whom to ask."""
+
 VOTES_COUNTED = ("221068", "221069", "221083")
 REPLICA_GONE = r"AMQ22(2091|2092|2013|2207)"
 
 
 class Role(Struct, frozen=True):
-    """`mode`: starting, active, waiting (a backup without a synchronized primary), in_sync, voting or stopped.
+    """`mode`: starting, active, waiting (a backup without a synchronized primary), in_sync, voting, stopped or
+    stranded (a backup whose take-over failed: its process stays, and does nothing).
     `complete`: whether its data was never moved away, or was copied to the end since. `begun`: whether the process has
     written anything yet."""
 
@@ -61,6 +66,8 @@ def _mode_after(code: str, mode: str) -> str:
         return "in_sync"
     if code == VOTE_BEGUN and mode in ("waiting", "in_sync"):
         return "voting"
+    if code in STRANDED and mode in ("voting", "waiting"):
+        return "stranded"
     if code == STOPPED and mode != "starting":
         return "stopped"
     return mode
