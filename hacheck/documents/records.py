@@ -59,7 +59,8 @@ class TraceVerdict(Part, frozen=True, kw_only=True):
     trace leaves the model. `expected`: the lines that the model would have allowed there. `repair`: the nearest
     conforming edit, `repair_records`: how many further records it explains. `run`: a shortest run of the model up to
     there. `width`: the most states that explained the trace at once. `violated`: properties violated in every
-    run that explains the whole trace, `perhaps`: in some, as `name@seq`; `broken`: the stretches in which they were.
+    run that explains the whole trace, `perhaps`: in some, as `name@seq`; `broken`: the stretches in which they were;
+    `excluded`: properties that only runs violate in which a node ended long after its last line, with these nodes.
     `settings`: those that its records gave. `transition`: the action that would have written the record, with its node;
     `failing`: its conditions that are false in the nearest state, and fields that it would have written otherwise;
     `assumption`: the one that alone forbids it. Each is empty where it is not known.
@@ -89,6 +90,7 @@ class TraceVerdict(Part, frozen=True, kw_only=True):
     transition: str
     failing: list[str]
     assumption: str
+    excluded: list[str]
 
 
 class RecordFinding(Part, frozen=True, kw_only=True):

@@ -53,8 +53,20 @@ def test_split_brain_that_the_whole_log_proves_is_violated(tmp_path: Path, order
     assert "from master (lb2.log:2) to backup (lb1.log:3)" in text
 
 
-def test_fail_over_may_have_been_one_and_only_strict_makes_it_a_failure(tmp_path: Path) -> None:
-    command = ("conform", f"{tmp_path}/two.ha", log(tmp_path, FAILOVER, "total"), "--property", "one")
+@pytest.mark.parametrize("order", ["total", "per_node"])
+def test_fail_over_after_which_the_dead_node_starts_again_is_excluded_and_says_why(tmp_path: Path, order: str) -> None:
+    place = tmp_path / "found.json"
+    command = ("conform", f"{tmp_path}/two.ha", log(tmp_path, FAILOVER, order), "--property", "one", "--strict")
+    shown = hacheck(*command, "--json", str(place))
+    assert shown.code == 0
+    expected = "one excluded if lb1 ended soon after its last line before started (lb1.log:3) at 02:14:10.221 UTC"
+    assert expected in " ".join(shown.out.split())
+    (verdict,) = json.loads(place.read_text())["verdicts"]
+    assert (verdict["perhaps"], verdict["broken"], len(verdict["excluded"])) == ([], [], 1)
+
+
+def test_node_that_falls_silent_may_still_be_there_and_only_strict_makes_it_a_failure(tmp_path: Path) -> None:
+    command = ("conform", f"{tmp_path}/two.ha", log(tmp_path, FAILOVER[:-1], "total"), "--property", "one")
     shown = hacheck(*command)
     assert shown.code == 0
     assert "one possibly violated" in shown.out

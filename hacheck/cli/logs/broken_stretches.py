@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from rich.text import Text
 
-from hacheck.traces.conformance.verdicts import Broken, Place, Verdict
+from hacheck.traces.conformance.verdicts import Broken, Place, Verdict, lasting
 
 STRETCHES_SHOWN = 5
 """Stretches of one property in one trace that are shown: the longest ones."""
@@ -33,6 +33,10 @@ def broken_lines(verdict: Verdict, descriptions: Mapping[str, str]) -> Iterator[
             yield Text("  some run that explains the whole log breaks it, and another does not", style="quiet")
         elif not any(one.sure for one in mine):
             yield Text("  every run that explains the whole log breaks it, at one moment or another", style="quiet")
+    for text in verdict.excluded:
+        called, _, condition = text.partition(": ")
+        how, colour = ("at no other time", "quiet") if called in possibly else ("excluded", "ok")
+        yield Text.assemble((called, "name"), " ", (how, colour), f" {condition}")
 
 
 def _longest(stretches: list[Broken]) -> list[Broken]:
@@ -85,16 +89,3 @@ def moment(nanoseconds: int, after: int | None = None) -> str:
 
 def _utc(nanoseconds: int) -> datetime:
     return datetime.fromtimestamp(nanoseconds // 10**9, UTC).replace(microsecond=nanoseconds % 10**9 // 1000)
-
-
-def lasting(nanoseconds: int) -> str:
-    """How long, as people say it: `41.0 s`, `0.8 ms`, `2 min 5 s`, `2 h 44 min`."""
-    seconds = nanoseconds / 10**9
-    if seconds < 0.1:
-        return f"{nanoseconds / 10**6:.1f} ms"
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -63,6 +63,8 @@ def show_verdict(
     marks, descriptions = symbols(console), descriptions or {}
     bad = verdict.kind == "deviates" or bool(verdict.violated)
     mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
+    if verdict.kind == "conforms" and not (bad or verdict.perhaps or verdict.late):
+        mark, style = marks.holds, "ok"
     console.print(Text.assemble((mark, style), " ", (verdict.trace_id, "head"), " ", (verdict.kind, style)))
     nowhere = verdict.seq is None and not verdict.compared
     lines = []

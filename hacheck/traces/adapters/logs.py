@@ -15,11 +15,12 @@ from msgspec import Struct
 from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.line_counts import Tally
+from hacheck.traces.adapters.log_continuation import LOG_UNTIL, with_log_until
 from hacheck.traces.adapters.streams import Record, Stream, found_fields
 from hacheck.traces.dataset import ROW, SOURCE, TraceFile, located_schema, shown, walked
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.parquet_files import BATCH_ROWS
-from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, TraceSchema
+from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, FieldType, TraceSchema
 from hacheck.traces.text_blocks import blocks
 
 
@@ -50,6 +51,9 @@ class LogDataset:
         fields = adapter.field_types()
         if adapter.json is not None and adapter.json.any_event:
             fields = found_fields(self.files, adapter, fields)
+        self._continues = adapter.line.head is not None and LOG_UNTIL not in dict(fields)
+        if self._continues:
+            fields = (*fields, (LOG_UNTIL, FieldType.INT))
         self.schema = TraceSchema(fields, adapter.order)
 
     @property
@@ -98,7 +102,10 @@ class LogDataset:
             zone = self.zone or log.adapter.line.zone
             stream = Stream(log.adapter, types, zone, log.node, trace_id, self.tally, findings, start, written)
             files = [(source, self.files[source]) for source in sources]
-            found.append(stream.records(files))
+            if self._continues and log.node is not None and not log.adapter.line.any_order:
+                found.append(with_log_until(stream, files))
+            else:
+                found.append(stream.records(files))
         return found
 
     def _timeline_start(self, trace_id: str) -> int | None:

@@ -76,6 +76,22 @@ class Stream:
         self._known = adapter.complete_words
         self._called = dict(adapter.nodes)
         self._probe = Clock(adapter.line.times, zone, timeline_start, written)
+        self._programs: set[str] = set()
+        self._quiet: Entry | None = None
+        self._quiet_until: int | None = None
+
+    def quiet_until(self) -> int | None:
+        """The time of the last line since the last call that is no event, and shows that what writes the events was
+        there: of the same program, where the head shows programs, else of any. Read before the next event is."""
+        self._settle()
+        found, self._quiet_until = self._quiet_until, None
+        return found
+
+    def _settle(self) -> None:
+        """Reads the time of a line that was only kept: that of the last one of many is needed."""
+        if self._quiet is not None:
+            self._quiet_until = self._time(self._quiet)
+            self._quiet = None
 
     def records(self, files: list[tuple[int, TraceFile]]) -> Iterator[Record]:
         """The records of some files, which are read in the order of their first times."""
@@ -148,8 +164,10 @@ class Stream:
         if self._cut_off(entry, meaning):
             self._finding(entry.line, Kind.TRUNCATED, ENDS_WITHIN, entry.message)
             return None
-        when = self._time(entry) if not isinstance(meaning, Nothing) else None
+        program = entry.parts.get("program")
         if isinstance(meaning, Nothing):
+            if program is None or program in self._programs:
+                self._quiet = entry
             if meaning.name is None and self._unknown_of_known(entry):
                 return None
             if meaning.name is None:
@@ -158,6 +176,10 @@ class Stream:
             else:
                 self._tally.nothing[meaning.name] += 1
             return None
+        self._settle()
+        when = self._time(entry)
+        if program is not None:
+            self._programs.add(program)
         if isinstance(meaning, Almost):
             self._finding(entry.line, Kind.ALMOST, meaning.message, entry.message)
             return None

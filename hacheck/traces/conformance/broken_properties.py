@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from hacheck.traces.conformance.broken_durations import Breach, Breaches, Record
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.expected_events import first_left
 from hacheck.traces.conformance.hindsight import Hindsight, looked_back
-from hacheck.traces.conformance.interleavings import Streams
+from hacheck.traces.conformance.interleavings import Cut, Streams
+from hacheck.traces.conformance.node_lives import NodeLives, lives_of, log_ends
 from hacheck.traces.conformance.record_encoding import Encoder
 from hacheck.traces.conformance.verdict_reasons import place_of
 from hacheck.traces.conformance.verdicts import Broken, Late, Place, Verdict
@@ -79,10 +81,12 @@ class BrokenProperties(Struct, frozen=True):
         self, verdict: Verdict, trace: TimedStreams, numbers: Sequence[int], report: Callable[[], bool]
     ) -> Verdict | None:
         """The verdict with what the whole log says of some properties; `None` if `report` says not to go on."""
-        breaches = None
+        breaches, lives = None, None
         if trace.times is not None:
-            breaches = Breaches(numbers, trace.times, trace.skew_ns, trace.end_ns)
-        found = looked_back(self.diagnoser.search, trace.streams, numbers, breaches, report)
+            known = (self.diagnoser.system, self.diagnoser.compiled, trace.batch)
+            lives = lives_of(*known, trace.rows, trace.times, trace.skew_ns)
+            breaches = Breaches(numbers, trace.times, trace.skew_ns, _end_ns(trace, lives))
+        found = looked_back(self.diagnoser.search, trace.streams, numbers, breaches, report, lives)
         if found is None:
             return None
         result, hindsight = found
@@ -91,6 +95,13 @@ class BrokenProperties(Struct, frozen=True):
         certain = not result.limited and self.diagnoser.complete
         stretches = () if breaches is None else breaches.found(result, certain)
         verdict = self._with_certainty(verdict, trace, hindsight, certain)
+        if hindsight.lives is not None:
+            excluded = tuple(
+                f"{self.names[number]}: {presumption(nodes, hindsight.lives, trace)}"
+                for number, nodes in hindsight.presumed.items()
+                if nodes and certain
+            )
+            verdict = replace(verdict, excluded=excluded)
         broken = tuple(self._broken(trace, one) for one in stretches if self.names[one.number] in self.shown)
         return self._with_late(replace(verdict, broken=broken), trace, stretches)
 
@@ -99,7 +110,8 @@ class BrokenProperties(Struct, frozen=True):
         possible: list[str] = []
         for number, certainty in found.certainty.items():
             name = self.names[number]
-            if certainty == "excluded" or name not in self.shown:
+            is_excluded = certainty == "excluded" and (certain or not found.presumed.get(number))
+            if is_excluded or name not in self.shown:
                 continue
             surely = certainty == "violated" and certain
             marks = found.marks[number]
@@ -159,3 +171,28 @@ class BrokenProperties(Struct, frozen=True):
             return verdict
         place = {name: getattr(first.start, name) for name in ("seq", "node", "event", "file", "line")}
         return replace(verdict, kind="deviates", reason=first.words, **place)
+
+
+def _end_ns(trace: TimedStreams, lives: NodeLives) -> int | None:
+    """Until when what is so at the last record was so for sure; `None` where records have no times."""
+    if trace.end_ns is None:
+        return None
+    lived, ends = lives.end_ns(), log_ends(trace.batch)
+    return lived if lived is not None or ends is None else int(ends.max())
+
+
+def presumption(nodes: Mapping[str, Cut], lives: NodeLives, trace: TimedStreams) -> str:
+    """Which nodes are taken to have ended soon after their last lines, in words."""
+    parts = []
+    for life in lives.nodes:
+        if life.name in nodes:
+            last, following = life.last_line(nodes[life.name])[0], life.following(nodes[life.name])
+            when = "" if last is None or trace.end_ns is None else f" at {_clock_time(last)}"
+            place = "" if following is None else f" before {trace.place(following).words}"
+            parts.append(f"{life.name} ended soon after its last line{place}{when}")
+    return f"if {' and '.join(parts)}"
+
+
+def _clock_time(nanoseconds: int) -> str:
+    moment = datetime.fromtimestamp(nanoseconds // 10**9, UTC)
+    return f"{moment:%H:%M:%S}.{nanoseconds // 10**6 % 1000:03d} UTC"

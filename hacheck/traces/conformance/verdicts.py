@@ -44,8 +44,12 @@ class Late(Struct, frozen=True):
     def words(self) -> str:
         """As a sentence without its full stop."""
         broken = "broken" if self.sure else "perhaps broken"
-        how_long = f"for {seconds(self.nanoseconds)}, longer than {seconds(self.most)}"
-        return f"`{self.invariant}` was {broken} {how_long}: from {self.start.words} to {self.end.words}"
+        lasted = seconds(self.nanoseconds) if self.nanoseconds < 120 * 10**9 else lasting(self.nanoseconds)
+        between = 0 if self.start.time is None or self.end.time is None else self.end.time - self.start.time
+        is_open = self.nanoseconds > between > 0 or self.start == self.end
+        end = "the end of the log" if is_open else self.end.words
+        how_long = f"for {'at least ' * is_open}{lasted}, longer than {seconds(self.most)}"
+        return f"`{self.invariant}` was {broken} {how_long}: from {self.start.words} to {end}"
 
 
 class Broken(Struct, frozen=True):
@@ -68,6 +72,19 @@ class Broken(Struct, frozen=True):
     nodes: tuple[str, ...] = ()
     since: tuple[Place | None, ...] = ()
     detail: str = ""
+
+
+def lasting(nanoseconds: int) -> str:
+    """How long, as people say it: `41.0 s`, `0.8 ms`, `2 min 5 s`, `2 h 44 min`."""
+    seconds = nanoseconds / 10**9
+    if seconds < 0.1:
+        return f"{nanoseconds / 10**6:.1f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def seconds(nanoseconds: int) -> str:
@@ -95,6 +112,8 @@ class Verdict(Struct, frozen=True):
       as `name@seq`, the record before which it is first broken.
     - `broken`: the stretches in which properties were broken, in the order of time.
     - `late`: properties that were broken for longer than they may be. A trace in which one surely was deviates.
+    - `excluded`: properties that would be possibly violated, or at more moments, but for nodes that are taken to have
+      ended soon after their last lines, as `name: if ...`.
     - `settings`: those that its records gave, as `name=value`.
     """
 
@@ -122,6 +141,7 @@ class Verdict(Struct, frozen=True):
     transition: str = ""
     failing: tuple[str, ...] = ()
     assumption: str = ""
+    excluded: tuple[str, ...] = ()
 
 
 _TEXTS = pa.list_(pa.string())
@@ -188,9 +208,12 @@ SCHEMA = pa.schema(
         pa.field("transition", pa.string(), nullable=False),
         pa.field("failing", _TEXTS, nullable=False),
         pa.field("assumption", pa.string(), nullable=False),
+        pa.field("excluded", _TEXTS, nullable=False),
     ]
 )
 """The table of verdicts, one row for each trace."""
+
+_TUPLES = ("expected", "violated", "perhaps", "settings", "failing", "excluded")
 
 _COLUMNS = tuple(name if name != "verdict" else "kind" for name in SCHEMA.names)
 
@@ -222,7 +245,7 @@ def from_batch(batch: Any) -> list[Verdict]:
     for row in batch.to_pylist():
         fields: dict[str, Any] = dict(row)
         fields["kind"] = fields.pop("verdict")
-        fields |= {name: tuple(fields[name]) for name in ("expected", "violated", "perhaps", "settings", "failing")}
+        fields |= {name: tuple(fields[name]) for name in _TUPLES}
         fields["late"] = tuple(late_from(one) for one in fields["late"])
         fields["broken"] = tuple(broken_from(one) for one in fields["broken"])
         found.append(Verdict(**fields))

@@ -46,7 +46,9 @@ class Tally:
             self.settings.update(map(tuple, settings.to_pylist()))
         elif verdicts.num_rows:
             self.settings[()] += verdicts.num_rows
-        broken = pc.greater(pc.add(_lengths(verdicts, "violated"), _lengths(verdicts, "perhaps")), 0)
+        broken = pc.equal(0, 1)
+        for name in ("violated", "perhaps", "late", "excluded"):
+            broken = pc.or_(broken, pc.greater(_lengths(verdicts, name), 0))
         others = verdicts.filter(pc.or_(pc.not_equal(kinds, "conforms"), broken))
         if others.num_rows:
             others = others.sort_by("trace_id").slice(0, SHOWN_MAX)

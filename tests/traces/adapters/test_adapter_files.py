@@ -49,9 +49,11 @@ def test_adapter_in_a_file_reads_a_log(tmp_path: Path) -> None:
         "1700000000004 INFO took lock in 1.2.3 s: z\n"
     )
     rows, tally, findings = read_logs(log, str(tmp_path / "mine.toml"))
+    first = {"what": "lock", "took": 0.5, "late": True, "who": ["x", "y"], "number": 1}
+    until_the_tick = {"log_until": 1_700_000_000_003_000_000}
     assert [told(row) for row in rows] == [
-        ("a", "took", {"what": "lock", "took": 0.5, "late": True, "who": ["x", "y"], "number": 1}),
-        ("a", "took", {"what": "lock", "took": 2.0, "late": False, "who": [], "number": 2}),
+        ("a", "took", first | {"log_until": 1_700_000_000_001_000_000}),
+        ("a", "took", {"what": "lock", "took": 2.0, "late": False, "who": [], "number": 2} | until_the_tick),
     ]
     assert (tally.nothing["debug"], tally.unknown.total(), tally.accounted) == (1, 1, 5)
     assert [(found.kind.value, found.line) for found in findings.first] == [("almost", 5)]
