@@ -75,7 +75,8 @@ class SearchResult(Struct, frozen=True):
     - `width`: the most states at a cut; `limited`: how many steps met a bound, and `bounds`: which ones; `expanded`:
       states that were looked at;
     - `violated`: for each property the cuts at which it was violated, surely and perhaps (`None`: never).
-    - `waiting`: where it was given up, cuts that were not looked at yet.
+    - `waiting`: where it was given up, cuts that were not looked at yet; `over_budget`: whether it was given up because
+      it had looked at more than `InterleavingSearch.expanded_max` states.
     """
 
     status: int
@@ -87,6 +88,7 @@ class SearchResult(Struct, frozen=True):
     expanded: int
     waiting: tuple[Cut, ...] = ()
     bounds: tuple[str, ...] = ()
+    over_budget: bool = False
 
 
 class InterleavingSearch(Struct):
@@ -137,7 +139,7 @@ class _Search:
         self.violated: list[tuple[Cut | None, Cut | None]] = [(None, None)] * len(self.compiled.asked)
         self.started = self.memory.expanded
         self.bounds, self.met = self.memory.cuts(), self.memory.met()
-        self.interrupted = False
+        self.interrupted = self.over_budget = False
         self.kept = 0
 
     def result(self) -> SearchResult | None:
@@ -167,7 +169,9 @@ class _Search:
         others = tuple(dict.fromkeys(furthest[1:]))
         waiting = tuple(self.pending) if status == k.FULL else ()
         violated, met = tuple(self.violated), self.memory.met_since(self.met)
-        return SearchResult(status, furthest[0], others, self.width, limited, violated, expanded, waiting, met)
+        return SearchResult(
+            status, furthest[0], others, self.width, limited, violated, expanded, waiting, met, self.over_budget
+        )
 
     def put(self, cut: Cut, states: Any) -> None:
         if cut not in self.pending:
@@ -188,6 +192,7 @@ class _Search:
                 self.interrupted = True
                 return False
             if self.memory.expanded - self.started > self.search.expanded_max:
+                self.over_budget = True
                 return False
         self.width = max(self.width, self.memory.count)
         self.keep(cut)

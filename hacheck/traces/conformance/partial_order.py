@@ -1,4 +1,4 @@
-"""Checks traces whose nodes logged apart. A trace is in memory from its first record to its last."""
+"""Checks traces whose records are ordered for each node only. The whole trace is held in memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from hacheck.traces.records import CAUSES, MESSAGE, TIME, TRACE_ID
 
 
 class _Split(Struct, frozen=True):
-    """A trace as streams. `rows`: by stream, which record of the trace each is (places among the encoded ones)."""
+    """A trace, split into one stream for each writer. `rows`: for each stream, the places of its records among the
+    encoded ones."""
 
     batch: Any
     encoded: Encoded
@@ -36,7 +37,7 @@ class _Split(Struct, frozen=True):
 
 
 class PartiallyOrdered:
-    """Checks traces one after another, as their records come. `stopped`: whether `report` said not to go on."""
+    """Checks traces one after another, as their records come. `stopped`: whether `report` has asked to stop."""
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class PartiallyOrdered:
         report: Callable[[], bool],
         shown: Collection[str] | None = None,
     ) -> None:
-        """`shown`: the properties whose violations are in the verdicts; by default all that are asked."""
+        """`shown`: the properties whose violations are in the verdicts (default: all checked properties)."""
         self.diagnoser, self.skew_ns, self.left, self.report = diagnoser, skew_ns, explained_max, report
         self.shown = diagnoser.compiled.asked if shown is None else shown
         self.compiled = diagnoser.compiled
@@ -56,7 +57,7 @@ class PartiallyOrdered:
         self.stopped = False
 
     def feed(self, batch: Any) -> list[Any]:
-        """The verdicts that more records allow, as batches: those on traces that came to their ends before."""
+        """Takes more records. Returns, as batches, the verdicts on traces that have ended."""
         verdicts: list[Any] = []
         ids = batch.column(TRACE_ID).to_pylist()
         start = 0
@@ -73,7 +74,7 @@ class PartiallyOrdered:
         return verdicts
 
     def finish(self) -> list[Any]:
-        """The verdict on the last trace: no more records come."""
+        """Returns the verdict on the last trace: no more records come."""
         if not self.pieces:
             return []
         batch = pa.Table.from_batches(self.pieces).combine_chunks().to_batches()[0]
@@ -89,20 +90,20 @@ class PartiallyOrdered:
         if stray is not None:
             place = place_of(batch, int(encoded.rows[stray.row]))
             return Verdict(trace_id, "unknown", reason=stray.text, **counts, **place)
-        result = self._streams(batch, encoded)
-        found = self.diagnoser.search.run(result.streams, self.report)
+        split = self._split(batch, encoded)
+        found = self.diagnoser.search.run(split.streams, self.report)
         if found is None:
             self.stopped = True
             return None
-        verdict = self._verdict(trace_id, result, found, counts)
+        verdict = self._verdict(trace_id, split, found, counts)
         broken = [number for number, cuts in enumerate(found.violated) if cuts != (None, None)]
         if not broken:
             return verdict
-        rows = [encoded.rows[mine] for mine in result.rows]
-        times, end = result.streams.times, None
+        rows = [encoded.rows[mine] for mine in split.rows]
+        times, end = split.streams.times, None
         if times is not None:
             end = int(batch.column(TIME).to_numpy(zero_copy_only=False).max())
-        trace = TimedStreams(batch, result.streams, rows, times, self.skew_ns, end, in_order=False)
+        trace = TimedStreams(batch, split.streams, rows, times, self.skew_ns, end, in_order=False)
         looked_back = self.broken.looked_back(verdict, trace, broken, self.report)
         if looked_back is None:
             self.stopped = True
@@ -111,28 +112,28 @@ class PartiallyOrdered:
             return with_unknown_duration(looked_back, "not every record has a time")
         return looked_back
 
-    def _verdict(self, trace_id: str, result: _Split, found: SearchResult, counts: dict[str, Any]) -> Verdict:
-        """The verdict on a trace of which this became."""
-        properties = self._properties(result, found)
+    def _verdict(self, trace_id: str, split: _Split, found: SearchResult, counts: dict[str, Any]) -> Verdict:
+        """The verdict on a trace from what the search found."""
+        properties = self._properties(split, found)
         if found.status == k.FOLLOWED:
             return followed_to_its_end(self.diagnoser, trace_id, counts, found.width, properties)
-        stream, cut = first_left(result.streams, found.cut), found.cut
-        unmatchable = self._unmatchable(result, found.cut)
-        beyond = self._beyond(result, found)
+        stream, cut = first_left(split.streams, found.cut), found.cut
+        unmatchable = self._unmatchable(split, found.cut)
+        beyond = self._beyond(split, found)
         if beyond is not None:
             stream, cut, unmatchable = beyond
-        place = self._place(result, stream, cut)
+        place = self._place(split, stream, cut)
         kind, reason = outcome(self.diagnoser, found.status, found.limited, unmatchable, lambda: found.bounds)
-        if found.status == k.FULL and found.expanded >= self.diagnoser.search.expanded_max:
+        if found.over_budget:
             reason = f"the search was stopped after {found.expanded:,} states of the model"
         verdict = Verdict(trace_id, kind, reason=reason, width=found.width, **counts, **place, **properties)
         if kind != "deviates" or self.left <= 0:
             return verdict
         self.left -= 1
-        return with_diagnosis(verdict, self.diagnoser.diagnose(result.streams))
+        return with_diagnosis(verdict, self.diagnoser.diagnose(split.streams))
 
-    def _streams(self, batch: Any, encoded: Encoded) -> _Split:
-        """A trace's records by their writers."""
+    def _split(self, batch: Any, encoded: Encoded) -> _Split:
+        """Splits a trace into one stream for each writer."""
         rows = tuple(np.flatnonzero(encoded.writers == writer) for writer in range(self.compiled.shape.streams))
         words = [encoded.words[mine] for mine in rows]
         column = batch.column(TIME)
@@ -146,7 +147,7 @@ class PartiallyOrdered:
     def _causes(
         self, batch: Any, encoded: Encoded, rows: tuple[Any, ...]
     ) -> list[dict[int, tuple[tuple[int, int], ...]]]:
-        """By stream and record, what it comes after: the records that sent the messages it names."""
+        """For each stream and record, the records that it comes after: those that sent the messages it names."""
         after: list[dict[int, tuple[tuple[int, int], ...]]] = [{} for _ in rows]
         if batch.column(CAUSES).null_count == batch.num_rows:
             return after
@@ -156,7 +157,7 @@ class PartiallyOrdered:
             for at, message in enumerate(messages):
                 if message is not None:  # sent more than once, it may have been the first
                     sent.setdefault(message, {}).setdefault(stream, at + 1)
-        # Which of several senders it came from, nothing says.
+        # With several senders it is not known which one the message came from.
         only = {message: next(iter(by.items())) for message, by in sent.items() if len(by) == 1}
         for stream, mine in enumerate(rows):
             for at, named in enumerate(batch.column(CAUSES).take(pa.array(encoded.rows[mine])).to_pylist()):
@@ -167,18 +168,18 @@ class PartiallyOrdered:
 
     # ---- where it stopped ----
 
-    def _place(self, result: _Split, stream: int | None, cut: Cut) -> dict[str, Any]:
+    def _place(self, split: _Split, stream: int | None, cut: Cut) -> dict[str, Any]:
         if stream is None:
             return {}
-        return place_of(result.batch, int(result.encoded.rows[result.rows[stream][cut[stream]]]))
+        return place_of(split.batch, int(split.encoded.rows[split.rows[stream][cut[stream]]]))
 
-    def _beyond(self, result: _Split, found: SearchResult) -> tuple[int, Cut, Unmatchable] | None:
-        """A record that nothing explains because a value in it is beyond the model's bounds: with any other one there
-        the trace goes on. Its stream, the cut before it, and what is beyond."""
-        streams, unmatchables = result.streams, result.encoded.unmatchables
+    def _beyond(self, split: _Split, found: SearchResult) -> tuple[int, Cut, Unmatchable] | None:
+        """A record that no step explains because a value in it is beyond the model's bounds: with any other record in
+        its place, more of the trace is explained. Returns its stream, the cut before it, and what is beyond."""
+        streams, unmatchables = split.streams, split.encoded.unmatchables
         places = [
             (int(row), stream, at)
-            for stream, rows in enumerate(result.rows)
+            for stream, rows in enumerate(split.rows)
             for at, row in enumerate(rows)
             if int(row) in unmatchables and unmatchables[int(row)].why == "bound" and at >= found.cut[stream]
         ]
@@ -197,21 +198,21 @@ class PartiallyOrdered:
         cut = tuple(at if number == stream else taken for number, taken in enumerate(found.cut))
         return stream, cut, unmatchables[row]
 
-    def _unmatchable(self, result: _Split, cut: Cut) -> Unmatchable | None:
-        """What a record that comes next has that the model does not have."""
+    def _unmatchable(self, split: _Split, cut: Cut) -> Unmatchable | None:
+        """What the model does not have of a record that comes next at a cut, if there is such a record."""
         found = [
-            result.encoded.unmatchables.get(int(mine[at]))
-            for mine, at in zip(result.rows, cut, strict=True)
+            split.encoded.unmatchables.get(int(mine[at]))
+            for mine, at in zip(split.rows, cut, strict=True)
             if at < len(mine)
         ]
         return next((one for one in found if one is not None), None)
 
-    def _properties(self, result: _Split, found: SearchResult) -> dict[str, Any]:
+    def _properties(self, split: _Split, found: SearchResult) -> dict[str, Any]:
         surely: list[str] = []
         perhaps: list[str] = []
         for name, (certain, possible) in zip(self.compiled.asked, found.violated, strict=True):
             cut = certain or possible
             if cut is not None and name in self.shown:
-                place = self._place(result, first_left(result.streams, cut), cut)
+                place = self._place(split, first_left(split.streams, cut), cut)
                 (surely if certain is not None else perhaps).append(f"{name}@{place.get('seq', 'end')}")
         return {"violated": tuple(surely), "perhaps": tuple(perhaps)}

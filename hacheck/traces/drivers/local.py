@@ -23,13 +23,13 @@ from hacheck.traces.drivers.columns import pruned
 from hacheck.traces.drivers.contract import ConformanceChecker, Outcome, Phase, Progress, Report
 from hacheck.traces.drivers.local_tasks import (
     CheckBucket,
-    CheckFile,
-    Flush,
-    Following,
-    Ordering,
-    Read,
+    CheckSortedFile,
+    CloseBuckets,
+    ScatterUnit,
+    SortedFiles,
     TaskReport,
-    always,
+    UnorderedRecords,
+    never_stopped,
 )
 from hacheck.traces.drivers.log_verdicts import LogVerdicts
 from hacheck.traces.drivers.record_batches import Unit, sources, units
@@ -134,11 +134,11 @@ class _Local:
         found = units(self._dataset)
         share = self._options.memory_bytes // self._workers
         count = buckets_for(self._dataset, found, self._workers, share)
-        work = Ordering(self._task, self._dataset, scratch, count, share, self._meanwhile())
+        work = UnorderedRecords(self._task, self._dataset, scratch, count, share, self._meanwhile())
         with self._pool(work, count) as pool:
-            if not self._follow(pool.do([Read(unit) for unit in found]), "reading", len(found), verdicts):
+            if not self._follow(pool.do([ScatterUnit(unit) for unit in found]), "reading", len(found), verdicts):
                 return False
-            if not self._follow(pool.each_does(Flush()), "reading", len(found), verdicts, done=len(found)):
+            if not self._follow(pool.each_does(CloseBuckets()), "reading", len(found), verdicts, done=len(found)):
                 return False
             damaged: dict[int, list[tuple[str, Finding]]] = {}
             for name, finding in self._findings.damaged.items():
@@ -148,13 +148,15 @@ class _Local:
 
     def _ordered(self, verdicts: VerdictTable) -> bool:
         files = len(self._dataset.files)
-        with self._pool(Following(self._task, self._dataset, self._meanwhile()), files) as pool:
-            return self._follow(pool.do([CheckFile(number) for number in range(files)]), "checking", files, verdicts)
+        with self._pool(SortedFiles(self._task, self._dataset, self._meanwhile()), files) as pool:
+            return self._follow(
+                pool.do([CheckSortedFile(number) for number in range(files)]), "checking", files, verdicts
+            )
 
     def _meanwhile(self) -> Callable[[], bool]:
         """What a task asks whether to go on: `report`, where it runs in this process."""
         if not self._options.here:
-            return always
+            return never_stopped
 
         def report() -> bool:
             elapsed = time.perf_counter() - self._start

@@ -1,4 +1,4 @@
-"""What the processes of the local driver do: read and scatter, sort and check, or check files that are in order."""
+"""Tasks of the local driver's processes: scatter records into buckets, sort and check a bucket, check a sorted file."""
 
 from __future__ import annotations
 
@@ -25,36 +25,36 @@ from hacheck.traces.findings import Finding, Findings, TracesError
 from hacheck.traces.records import SEQ, TRACE_ID
 
 FINDINGS_MAX = 1000
-"""So many findings are sent at a time."""
+"""The most findings in one message."""
 
 
-class Read(Struct, frozen=True):
-    """A task: scatter the records of a unit."""
+class ScatterUnit(Struct, frozen=True):
+    """A task: scatter the records of a unit into buckets."""
 
     unit: Unit
 
 
-class Flush(Struct, frozen=True):
-    """A task: end the files of the buckets."""
+class CloseBuckets(Struct, frozen=True):
+    """A task: close the files of the buckets."""
 
 
 class CheckBucket(Struct, frozen=True):
-    """A task: check a bucket. `damaged`: traces in it that are known to be damaged, and why."""
+    """A task: sort and check a bucket. `damaged`: its traces that are known to be damaged, with the finding."""
 
     bucket: int
     damaged: tuple[tuple[str, Finding], ...]
 
 
-class CheckFile(Struct, frozen=True):
-    """A task: check a file that is in order."""
+class CheckSortedFile(Struct, frozen=True):
+    """A task: check a file whose records are in order."""
 
     number: int
 
 
 class TaskReport(Struct, frozen=True):
-    """What a task sends: verdicts as a message, findings, damage to traces that is no finding of its own, how many
-    records were read, and at its end how many records of each event the trace checker got, and how many lines of logs
-    were of no known kind."""
+    """What a task sends. `verdicts`: as a message; `damaged`: damage to traces that is no finding of its own;
+    `records`: how many were read. With the last report of a task come `events`: how many records of each event the
+    trace checker got; and `unknown_lines`: how many lines of logs the adapter does not know."""
 
     verdicts: bytes | None = None
     findings: tuple[Finding, ...] = ()
@@ -64,13 +64,13 @@ class TaskReport(Struct, frozen=True):
     unknown_lines: int = 0
 
 
-def always() -> bool:
-    """That there is no reason to stop: a process of its own is ended from outside."""
+def never_stopped() -> bool:
+    """The `report` of a worker process: it is never asked to stop, as it is ended from outside."""
     return True
 
 
-class Forwarded(Findings):
-    """Findings of a process, on their way to the lead, and not kept here."""
+class ForwardedFindings(Findings):
+    """Findings that a worker process sends to the driver and does not keep."""
 
     def __init__(self, send: Send, damaged: tuple[tuple[str, Finding], ...] = ()) -> None:
         super().__init__()
@@ -90,14 +90,14 @@ class Forwarded(Findings):
         self._damage.append((trace_id, finding))
 
     def flush(self, verdicts: bytes | None = None, records: int = 0) -> None:
-        """Sends what is new, and verdicts with it."""
+        """Sends the new findings, and verdicts with them."""
         self._send(TaskReport(verdicts, tuple(self._new), tuple(self._damage), records))
         self._new, self._damage = [], []
 
 
-class Ordering:
-    """The work where records are not in order. `share_bytes`: the memory of one process; `report` is asked some times a
-    second whether to go on."""
+class UnorderedRecords:
+    """Does the tasks where records are not in order. `share_bytes`: the memory of one process; `report`: called a few
+    times a second, returns whether to continue."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Ordering:
         folder: Path,
         buckets: int,
         share_bytes: int,
-        report: Callable[[], bool] = always,
+        report: Callable[[], bool] = never_stopped,
     ) -> None:
         self._task, self._dataset, self._folder, self._report = task, dataset, folder, report
         self._buckets, self._share_bytes = buckets, share_bytes
@@ -115,14 +115,14 @@ class Ordering:
     def do(self, task: Any, send: Send) -> None:
         """Does a task."""
         match task:
-            case Read():
+            case ScatterUnit():
                 self._read(task.unit, send)
-            case Flush():
+            case CloseBuckets():
                 if self._scatter is not None:
                     self._scatter.close()
             case CheckBucket():
                 ordered = in_order(self._folder, task.bucket, self._task.columns, self._share_bytes)
-                findings = Forwarded(send, task.damaged)
+                findings = ForwardedFindings(send, task.damaged)
                 _send_verdicts(self._task, paced(ordered), findings, send, self._report)
             case _:
                 raise AssertionError(f"no task of this pool: {task}")
@@ -130,7 +130,7 @@ class Ordering:
     def _read(self, unit: Unit, send: Send) -> None:
         if self._scatter is None:
             self._scatter = Scatter(self._folder, str(os.getpid()), self._buckets)
-        findings = Forwarded(send)
+        findings = ForwardedFindings(send)
         for piece in pieces(self._dataset, unit, self._task.columns, findings):
             self._scatter.add(piece)
             findings.flush(records=piece.num_rows)
@@ -139,16 +139,16 @@ class Ordering:
             send(TaskReport(unknown_lines=self._dataset.tally.unknown.total()))
 
 
-class Following:
-    """The work where every file is in order and has its traces for itself. `report`: as that of `Ordering`."""
+class SortedFiles:
+    """Does the tasks where every file is in order and no trace is in two files. `report`: as of `UnorderedRecords`."""
 
-    def __init__(self, task: Task, dataset: Located, report: Callable[[], bool] = always) -> None:
-        assert isinstance(dataset, Dataset), "files are in order, not what an adapter makes"
+    def __init__(self, task: Task, dataset: Located, report: Callable[[], bool] = never_stopped) -> None:
+        assert isinstance(dataset, Dataset), "an adapter's records are never known to be in order"
         self._task, self._dataset, self._report = task, dataset, report
 
-    def do(self, task: CheckFile, send: Send) -> None:
+    def do(self, task: CheckSortedFile, send: Send) -> None:
         """Checks a file."""
-        findings = Forwarded(send)
+        findings = ForwardedFindings(send)
         _send_verdicts(self._task, self._batches(task.number, findings, send), findings, send, self._report)
 
     def _batches(self, number: int, findings: Findings, send: Send) -> Iterator[Any]:
@@ -158,9 +158,9 @@ class Following:
 
 
 def _send_verdicts(
-    task: Task, batches: Iterator[Any], findings: Forwarded, send: Send, report: Callable[[], bool]
+    task: Task, batches: Iterator[Any], findings: ForwardedFindings, send: Send, report: Callable[[], bool]
 ) -> None:
-    """Sends the verdicts on the traces in sorted batches, and what is found meanwhile."""
+    """Sends the verdicts on the traces of sorted batches, with the findings so far."""
     events: Counter[str] = Counter()
     for verdicts in verdicts_of(task, batches, findings, events, report):
         findings.flush(as_message(verdicts))
@@ -169,30 +169,30 @@ def _send_verdicts(
 
 
 def records_in_order(dataset: Dataset, number: int, columns: Columns, findings: Findings) -> Iterator[Any]:
-    """The records of a file that is in order, in batches with the columns of `Columns.located`.
+    """The records of a sorted file, in batches with the columns of `Columns.located`.
 
-    Errors: `TracesError` where it is not in order.
+    Errors: `TracesError` where they are not in order.
     """
     file = dataset.files[number]
     runs = row_group_runs(file) if file.parquet else None
     units = [Unit(number, *run) for run in runs] if runs else [Unit(number, None, 1, 0)]
-    watch = OrderWatch(file.name)
+    order = OrderCheck(file.name)
     for unit in units:
         for piece in pieces(dataset, unit, columns, findings):
-            watch.see(piece)
+            order.check(piece)
             yield from in_batches(piece, columns)
 
 
-class OrderWatch:
-    """Looks whether records that ought to be in order are."""
+class OrderCheck:
+    """Checks that the records of a file are in order, as its manifest says."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._trace = b""
         self._seq = 0
 
-    def see(self, batch: Any) -> None:
-        """Looks at the next batch, its traces as codes. Errors: `TracesError`."""
+    def check(self, batch: Any) -> None:
+        """Checks the next batch, whose traces are dictionary codes. Errors: `TracesError`."""
         if not batch.num_rows:
             return
         traces = batch.column(TRACE_ID)

@@ -121,7 +121,7 @@ def test_clustered_folder_is_not_sorted_again_and_says_the_same(folder: Path, mo
     clustered = folder.parent / "clustered"
     write_clustered(checked_batches(dataset, Findings()), clustered, dataset.schema, part_records=100)
     assert len(list(clustered.glob("*.parquet"))) > 3
-    monkeypatch.setattr("hacheck.traces.drivers.local.Ordering", None)
+    monkeypatch.setattr("hacheck.traces.drivers.local.UnorderedRecords", None)
     verdicts, outcome, _ = checked(clustered)
     assert verdicts == alone(records)
     assert outcome.events == Counter(row["event"] for row in records)

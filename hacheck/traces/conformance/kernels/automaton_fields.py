@@ -1,32 +1,31 @@
-"""Places in the memory of the automaton that is made while logs are followed: what kernels and Python write for
-each other."""
+"""Layout of the memory of the automaton that is built while logs are followed. Kernels and Python share it."""
 
 from __future__ import annotations
 
 KNOWN = (
-    "LARGE",  # a set of more candidates is no node
-    "NARROW",  # of one that has so few when it is closed no moves are worked out: that takes longer than without
-    "ONE_FIRST",  # whether a lone candidate is followed by itself: every step writes a line, one at most
-    "SEEN",  # a candidate that sees records, or some
-    "LINE_STEPS",  # the generated function: steps of the actions that may write lines
-    "LINES_NOTES",
-    "LINES_CUT_FIRST",
-    "LINES_CUT_COUNT",
-    "LINES_FAULT",
-    "EPOCH",  # what marks states of the set that is listed now
-    "STAMPS",  # by state and place ahead, 32 bits
-    "LISTED",  # the set, its elements 32 bits each
+    "LARGE",  # a set with more candidates than this becomes no node
+    "NARROW",  # a closed set with at most so many candidates gets no moves: computing them takes longer than following
+    "ONE_FIRST",  # 1: a single candidate is followed without nodes, as every step takes one record at most
+    "SEEN",  # room for candidates together with the records that they see
+    "LINE_EXPAND",  # address of the generated function: steps of the actions that may write lines
+    "LINE_NOTES",
+    "LINE_CUT_FIRST",
+    "LINE_CUT_COUNT",
+    "LINE_FAULT",
+    "EPOCH",  # the stamp of the states in the set that is listed now
+    "STAMPS",  # for each state and place ahead, 32 bits
+    "LISTED",  # the set, 32 bits for each element
     "LISTED_COUNT",
-    "LISTED_SUM",  # of what its elements are mixed to, whatever their order
+    "LISTED_SUM",  # sum of the hashes of its elements, so that their order does not matter
     "STATE_COUNT",
     "STATE_CAPACITY",
     "STATES",  # `W` words each
     "STATE_TABLE",
-    "STATE_SHIFT",  # 64 less the logarithm of the slots of its table; tables grow
+    "STATE_SHIFT",  # 64 minus the binary logarithm of the number of slots of its table; tables grow
     "HASHES",  # of states that are looked up together
-    "STATE_STEPS",  # by state, 32 bits: where in the lists its steps without records are, 0 if nobody looked
-    "STATE_MARKS",  # by state, a bit for each property that it violates
-    "LISTS",  # elements of nodes, steps of states: 32 bits each
+    "STATE_STEPS",  # for each state, 32 bits: where in the lists its steps without records begin; 0: not computed
+    "STATE_MARKS",  # for each state, a bit for each property that it violates
+    "LISTS",  # elements of nodes, and steps of states: 32 bits each
     "LIST_END",
     "LIST_CAPACITY",
     "NODE_COUNT",
@@ -35,16 +34,16 @@ KNOWN = (
     "NODE_TABLE",
     "NODE_SHIFT",
     "MOVE_COUNT",
-    "MOVE_CAPACITY",  # moves that the table may have
+    "MOVE_CAPACITY",  # the most moves that fit into the table
     "MOVES",  # the table itself
-    "MOVES_SPARE",  # as much room again: the table grows into it
+    "MOVES_SPARE",  # memory of the same size, into which the table grows
     "MOVE_SHIFT",
-    "RECALLED",  # records whose move was known
-    "WORKED_OUT",  # those whose move was not
-    "APART",  # those that were followed without nodes
-    "FORGOTTEN",  # how often all that was known was forgotten
+    "RECALLED",  # number of records whose move was known
+    "WORKED_OUT",  # number of records whose move had to be computed
+    "APART",  # number of records that were followed without nodes
+    "FORGOTTEN",  # how often the automaton was emptied
 )
-"""The words of the automaton's block."""
+"""The words of the automaton's block, in their order."""
 
 (
     LARGE,
@@ -89,25 +88,27 @@ KNOWN = (
 ) = range(len(KNOWN))
 
 N_FIRST, N_COUNT, N_HASH, N_CLOSED, N_WIDTH, N_MET, N_SOME, N_ALL, NODE_WORDS = range(9)
-"""A node: where in the lists its elements are, and how many; their hash; where its candidates are when hidden steps are
-taken (0 if nobody looked), and how many; how often the silent actions met a bound there, and in bit 0 whether one was
-an error of the spec; the properties that some, and that all of these candidates violate."""
+"""The words of a node: where in the lists its elements begin; how many there are; their hash; where its candidates
+after hidden steps begin (0: not computed); how many those are; how often hidden steps met a bound there, with bit 0
+for an error of the spec; the properties that some of these candidates violate; the properties that all of them violate.
+The last number is the size of a node in words."""
 
 M_EDGE, M_MET, M_WINDOW = range(3)
-"""A move: its node and the one that it leads to (0: none); the node's width, how often a bound was met, whether there
-was an error of the spec; then the records that it sees."""
+"""The words of a move: its node and the node that it leads to (0: none); width, bounds met and error, see
+`WIDTH_SHIFT`; from `M_WINDOW` on the records that the move is for."""
 
 WIDTH_SHIFT, CUTS_MAX = 33, (1 << 32) - 1
 """In `M_MET`: the width from this bit on, below it how often a bound was met, and in bit 0 the error."""
 
 AHEAD_SHIFT = 28
-"""An element of a node is the number of a state, and from this bit on, how many records further than the others."""
+"""An element of a node is the number of a state, and from this bit on the number of records that it is ahead."""
 
 NODES_FIRST, LISTS_FIRST = 1, 1
-"""Node 0 is the set without candidates; a list at 0 is none."""
+"""The first number of a node, and the first place of a list. Node 0 is the empty set; a list at 0 means no list."""
 
 STOPPED, FEW = 4, 5
-"""What becomes of a part beside the ends that callers know: it goes on another way, if need be for as long as there are
-few candidates."""
+"""Results of following with nodes, beside those that callers know: it has to continue without nodes (`STOPPED`); it
+has to do so as long as there are few candidates (`FEW`)."""
 
 EPOCH_LAST = (1 << 32) - 1
+"""The greatest stamp: after it, all stamps are cleared."""

@@ -61,7 +61,7 @@ from hacheck.traces.conformance.kernels.state_sets import RECORD, RECORDS, RING,
 
 
 def begin(control: int) -> None:
-    """Makes ready for another trace: only what it may start in is a candidate."""
+    """Prepares for another trace: the candidates are the states in which a trace may start."""
     i = 0
     while i < RING:
         empty(set_at(control, i))
@@ -82,7 +82,7 @@ def begin(control: int) -> None:
 
 
 def candidates(control: int) -> int:
-    """How many candidates there are at all positions."""
+    """The number of candidates, over all positions."""
     total = 0
     i = 0
     while i < RING:
@@ -92,7 +92,7 @@ def candidates(control: int) -> int:
 
 
 def go_on(control: int) -> None:
-    """Shows all candidates the records that are there now."""
+    """Continues a trace with new records: each candidate gets the record at its position."""
     ahead = 0
     while ahead < RING:
         position = load64(control, POSITION) + ahead
@@ -108,7 +108,7 @@ def go_on(control: int) -> None:
 
 
 def settle(control: int, position: int) -> int:
-    """What is to be done when all steps from a position are taken. Returns what became of the trace."""
+    """Ends a position when all steps from it are taken. Returns what became of the trace."""
     if load64(control, MARK_COUNT):
         mark(control, position)
     empty(set_at(control, position))
@@ -119,9 +119,9 @@ def settle(control: int, position: int) -> int:
 
 
 def follow_one(control: int, known: int, end: int, closes: int) -> int:
-    """Takes the records up to a position while there is one candidate, of which each step takes one record. Returns
-    what became of the trace, `STOPPED` where there are more; then, and where the trace is to be gone on with, the sets
-    are up to date."""
+    """Follows the records up to the position `end` as long as there is one candidate, and each of its steps takes one
+    record. Returns what became of the trace, `STOPPED` where there are more candidates. `closes`: as for `follow`; in
+    all other cases the sets of candidates are up to date afterwards."""
     if load64(control, EXPANDED) >= load64(control, PAUSE):
         return PAUSED
     position = load64(control, POSITION)
@@ -178,8 +178,9 @@ def follow_one(control: int, known: int, end: int, closes: int) -> int:
 
 
 def follow(control: int, end: int, closes: int) -> int:
-    """Takes the records up to a position. Returns what became of the trace; `POSITION` is where it stopped. `closes`:
-    nobody asks for the candidates there."""
+    """Follows the records up to the position `end`. Returns what became of the trace; `POSITION` is where it stopped.
+    `closes`: the trace ends at `end`. Then, where it is followed to its end and no property is checked, the sets of
+    candidates may be out of date afterwards. In all other cases they are up to date."""
     known = load64(control, KNOWN)
     width = 0
     few = 0
@@ -217,8 +218,8 @@ def follow(control: int, end: int, closes: int) -> int:
 
 
 def follow_parts(control: int, records: int, parts: int, count: int, results: int) -> int:
-    """Follows `count` parts of traces, one after another, and writes what became of each. Returns how many are done:
-    fewer where one is to be gone on with."""
+    """Follows `count` parts of traces, one after another, and writes what became of each. Returns how many are done,
+    which is fewer than `count` where a part is paused and is to be continued."""
     marks = load64(control, MARK_COUNT)
     size = (RESULT_WORDS + 2 * marks) * 8
     number = 0
