@@ -15,6 +15,7 @@ from hacheck.api.view import Row, Shown, Tone, View
 from hacheck.checker.engine import Limits, Progress, Refused, VerdictKind
 from hacheck.checker.verify import CheckResult, Expectation, Outcome, Prepared, PropertyResult, run_check
 from hacheck.model.interpreter import replay
+from hacheck.model.property_names import expanded, nameable
 from hacheck.supervise.resources import memory_default
 
 if TYPE_CHECKING:
@@ -292,8 +293,9 @@ def verify(
 
 def _prepared(spec: Spec, check: str, settings: Settings | None, properties: tuple[str, ...]) -> Prepared:
     system, question = spec.system(check, settings)
-    require_known("property", properties, [one.name for one in system.properties])
-    return Prepared(question, system, properties or question.only)
+    known = [one.name for one in system.properties]
+    require_known("property", properties, nameable(known))
+    return Prepared(question, system, expanded(properties or question.only, known))
 
 
 def _go_on(progress: Progress) -> bool:

@@ -5,7 +5,7 @@ Every run an engine hands out is replayed here by the reference interpreter befo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from hacheck.model.evaluation import StartError
 from hacheck.model.initial_states import initial_states
 from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import Property, System
+from hacheck.model.property_names import declared_name, expanded, is_named
 from hacheck.model.runs import Run
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def properties_of(check: Question, system: System, named: tuple[str, ...]) -> tu
     """The properties that a check decides: those named (by the user or its `only`), or all. Where it expects a
     violation, lemmas that nobody named are left out: what breaks a property may well break what it rests on."""
     if named:
-        return tuple(one for one in system.properties if one.name in named)
+        return tuple(one for one in system.properties if is_named(one.name, named))
     if not check.expect_violated:
         return system.properties
     return tuple(one for one in system.properties if one.kind != "lemma" or one.name in check.expect_violated)
@@ -158,7 +159,8 @@ def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report
     property.
     """
     system = prepared.system
-    answer = engine.check(system, prepared.properties, limits, report)
+    names = expanded(prepared.properties, [one.name for one in system.properties])
+    answer = engine.check(system, names, limits, report)
     for name, run in runs_of(answer):
         if (mismatch := replay(system, run)) is not None:
             raise RunDoesNotReplay(f"the run of {name} does not replay: {mismatch}")
@@ -167,9 +169,19 @@ def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report
     for prop in properties_of(prepared.check, system, prepared.properties):
         if prop.name not in answers:
             raise RunDoesNotReplay(f"the engine gave no answer for {prop.name}")
-        expected: Expectation = "violated" if prop.name in prepared.check.expect_violated else "holds"
-        results.append(PropertyResult(prop, answers[prop.name], expected))
+        results.append(PropertyResult(prop, answers[prop.name], _expected(prepared.check, prop.name, answers)))
     return CheckResult(prepared.check, unbounded(system), answer, tuple(results), prepared.properties)
+
+
+def _expected(check: Question, name: str, answers: Mapping[str, PropertyAnswer]) -> Expectation:
+    """What a check expects of a property. Where it expects a violation of one that is asked for several values, one of
+    them does."""
+    if not is_named(name, check.expect_violated):
+        return "holds"
+    if name in check.expect_violated or answers[name].verdict == "violated":
+        return "violated"
+    others = [one for other, one in answers.items() if declared_name(other) == declared_name(name)]
+    return "holds" if any(one.verdict == "violated" for one in others) else "violated"
 
 
 def runs_of(answer: Answer) -> list[tuple[str, Run]]:

@@ -15,6 +15,7 @@ from hacheck.cli.sources import instantiate
 if TYPE_CHECKING:
     from hacheck.model.ir import System
     from hacheck.model.language import Specification
+from hacheck.model.property_names import expanded, nameable
 
 
 class Selection(Struct, frozen=True):
@@ -69,8 +70,9 @@ def prepare(
 ) -> Prepared:
     """A check with the system it means. Errors: `BadInput` or `Reported` for an unknown setting or property."""
     system = instantiate(specification, overrides, question.name, no_color=no_color)
-    all_known("property", properties, [item.name for item in system.properties])
-    return Prepared(question, system, properties or question.only)
+    known = [item.name for item in system.properties]
+    all_known("property", properties, nameable(known))
+    return Prepared(question, system, expanded(properties or question.only, known))
 
 
 def one_system(

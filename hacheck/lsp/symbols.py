@@ -224,6 +224,7 @@ class _Resolver:
                 for name in one.names:
                     self._global(name)
             case d.PropertyDeclaration():
+                self._parameters(one.parameters, local)
                 for fair in one.fairness:
                     for name in (*fair.names, *([fair.kind] if fair.kind else [])):
                         self._global(name)

@@ -173,10 +173,11 @@ class Action(Struct, frozen=True):
 
 class Fairness(Struct, frozen=True):
     """A handler that is not put off for ever: `weak` when enabled all the time, `strong` when enabled again and
-    again. Fairness is per action and per actor."""
+    again. Fairness is per action, per actor and per value of the `arguments`, parameters of the actions."""
 
     handler: str
     strong: bool
+    arguments: tuple[str, ...] = ()
 
 
 PropertyKind = Literal["invariant", "lemma", "step", "reachable", "eventually", "leads_to", "deadlock"]

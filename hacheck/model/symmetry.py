@@ -109,10 +109,13 @@ def _indifferent(kind: Kind, part: Constant) -> bool:
 
 
 def _unfair(system: System, item: Property, kind: Kind) -> Iterator[Obstacle]:
-    """Fairness is per actor, so a fair handler of members of the kind distinguishes them."""
-    handlers = {fair.handler for fair in item.fairness}
+    """Fairness is per actor and argument, so a fair handler of members of the kind distinguishes them."""
+    handlers = {fair.handler: fair.arguments for fair in item.fairness}
     for action in system.actions:
-        if action.handler in handlers and action.actor is not None and dict(action.parameters)[action.actor] == kind:
+        distinguished = {action.actor, *handlers.get(action.handler, ())}
+        if action.handler in handlers and any(
+            name in distinguished and mentions(kind, held) for name, held in action.parameters
+        ):
             yield Obstacle(f"{item.name} asks that {action.handler} is fair to each {kind.name}")
 
 

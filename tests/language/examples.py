@@ -21,6 +21,7 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.model.ir import System
 from hacheck.model.language import Loaded, load
+from hacheck.model.property_names import declared_name, expanded
 from tests.models.exploration import Explored, explore
 
 STATES_MAX = 6_000
@@ -106,8 +107,8 @@ def verify(example: Example) -> None:
         verdicts, found = decide(made.system)
         assert found.complete, f"{example.where}: more than {STATES_MAX} states"
         assert found.fault_depth is None, f"{example.where}: the spec has an error after {found.fault_depth} steps"
-        asked = check.only or tuple(verdicts)
-        violated = sorted(name for name in asked if verdicts[name] == "violated")
+        asked = expanded(check.only, verdicts) or tuple(verdicts)
+        violated = sorted({declared_name(name) for name in asked if verdicts[name] == "violated"})
         assert violated == sorted(check.expect_violated), f"{example.where}, check {check.name}\n{example.text}"
 
 

@@ -26,6 +26,8 @@ EXCEPTIONS: dict[str, str] = {
     "eventually*": "infinite runs: a property of the search, not of steps",
     "leads_to*": "infinite runs: a property of the search, not of steps",
     "fair fair": "infinite runs: a property of the search, not of steps",
+    "fair*": "infinite runs: a property of the search, not of steps",
+    "fair_handler": "infinite runs: a property of the search, not of steps",
     "fair fair_all": "infinite runs: a property of the search, not of steps",
     "observe": "lines of logs are no part of the state",
     "observe*": "lines of logs are no part of the state",

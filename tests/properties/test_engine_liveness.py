@@ -7,7 +7,7 @@ small graphs they can all be listed; whether one of them is fair is read off the
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 from msgspec import Struct
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits
 from hacheck.model.interpreter import EvaluationError, Interpreter, StoppedAtBound, Taken, replay
-from hacheck.model.ir import Fairness, Property, System
+from hacheck.model.ir import Action, Fairness, Property, System
 from hacheck.model.runs import Run, State
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import explore
@@ -24,7 +24,8 @@ from tests.strategies import seeded_system
 
 STATES_MAX = 9
 
-Constraint = tuple[str, object]
+Constraint = tuple[str, object, tuple[tuple[str, object], ...]]
+"""A handler on an actor with arguments."""
 
 
 class Graph(Struct, frozen=True):
@@ -49,9 +50,7 @@ def graph_of(system: System) -> Graph:
             found = outcome.step if isinstance(outcome, Taken) else outcome
             found = found if isinstance(outcome, Taken | StoppedAtBound) else outcome.error  # type: ignore[union-attr]
             action = system.actions[found.action]  # type: ignore[union-attr]
-            names = [name for name, _ in action.parameters]
-            arguments = found.arguments  # type: ignore[union-attr]
-            constraint = action.handler, arguments[names.index(action.actor)] if action.actor else None
+            constraint = constraint_of(action, found.arguments)  # type: ignore[union-attr]
             enabled[state].add(constraint)
             if isinstance(outcome, Taken):
                 steps[state].append((constraint, outcome.step.state))
@@ -63,14 +62,27 @@ def graph_of(system: System) -> Graph:
 def is_fair(graph: Graph, seen: set[State], fairness: tuple[Fairness, ...]) -> bool:
     """Whether a run that sees exactly these states again and again, with all steps among them, can be fair."""
     taken = {constraint for state in seen for constraint, after in graph.steps[state] if after in seen}
-    strong = {item.handler for item in fairness if item.strong}
-    for handler in {item.handler for item in fairness}:
-        for constraint in {found for state in seen for found in graph.enabled[state] if found[0] == handler}:
-            if constraint in taken:
-                continue
-            if handler in strong or all(constraint in graph.enabled[state] for state in seen):
-                return False
-    return True
+    return not any(is_starved(item, taken, [graph.enabled[state] for state in seen]) for item in fairness)
+
+
+def constraint_of(action: Action, arguments: tuple[object, ...]) -> Constraint:
+    """A handler on an actor, with all arguments by name."""
+    given = tuple(zip((name for name, _ in action.parameters), arguments, strict=True))
+    return action.handler, dict(given).get(action.actor or ""), given
+
+
+def is_starved(item: Fairness, taken: set[Constraint], enabled: Sequence[set[Constraint]]) -> bool:
+    """Whether steps that see these states, and are these, put off what has to be fair."""
+
+    def distinguished(one: Constraint) -> tuple[object, ...]:
+        return (one[1], *(dict(one[2]).get(name) for name in item.arguments))
+
+    def of(found: Iterable[Constraint]) -> set[tuple[object, ...]]:
+        return {distinguished(one) for one in found if one[0] == item.handler}
+
+    able = [of(state) for state in enabled]
+    owed = set().union(*able) - of(taken)
+    return any(item.strong or all(one in state for state in able) for one in owed)
 
 
 def reach(graph: Graph, starts: set[State], within: set[State]) -> set[State]:
@@ -126,13 +138,9 @@ def assert_shows_it(system: System, graph: Graph, asked: Property, run: Run) -> 
     taken = set()
     for step in run.steps[run.loop :]:
         action = system.actions[step.action]
-        names = [name for name, _ in action.parameters]
-        taken.add((action.handler, step.arguments[names.index(action.actor)] if action.actor else None))
-    strong = {item.handler for item in asked.fairness if item.strong}
-    for handler in {item.handler for item in asked.fairness}:
-        for constraint in {found for state in loop for found in graph.enabled[state] if found[0] == handler}:
-            passed_over = all(constraint in graph.enabled[state] for state in loop) or handler in strong
-            assert constraint in taken or not passed_over
+        taken.add(constraint_of(action, step.arguments))
+    for item in asked.fairness:
+        assert not is_starved(item, taken, [graph.enabled[state] for state in loop])
 
 
 def small_systems(seeds: range) -> Iterator[System]:
@@ -146,10 +154,21 @@ def small_systems(seeds: range) -> Iterator[System]:
             continue
         if small:
             handlers = sorted({action.handler for action in system.actions})
+            arguments = {
+                handler: tuple(
+                    dict.fromkeys(
+                        name for one in system.actions if one.handler == handler for name, _ in one.parameters
+                    )
+                )
+                for handler in handlers
+            }
             asked = [replace(live[0], name="unfair", fairness=())]
             for strong in (False, True):
                 every = tuple(Fairness(handler, strong) for handler in handlers)
                 asked.append(replace(live[0], name=f"every {strong}", fairness=every))
+                each = tuple(Fairness(handler, strong, arguments[handler]) for handler in handlers)
+                asked.append(replace(live[0], name=f"each {strong}", fairness=each))
+                asked += [replace(live[0], name=f"{one.handler} each {strong}", fairness=(one,)) for one in each]
                 asked += [
                     replace(live[0], name=f"{handler} {strong}", fairness=(Fairness(handler, strong),))
                     for handler in handlers

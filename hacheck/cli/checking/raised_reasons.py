@@ -13,6 +13,7 @@ from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.model.language import Specification
 from hacheck.model.language import declarations as d
+from hacheck.model.property_names import is_named
 
 
 class Shown(Struct, frozen=True):
@@ -51,12 +52,12 @@ class Explained:
     def shown(self, check: str, trial: Trial, claim: str) -> Shown | None:
         """The check that shows what this trial refutes; the most similar one where there are several."""
         by_name = {one.name: one for one in self._questions}
-        is_reachable = claim in by_name[check].expect_violated
+        is_reachable = is_named(claim, by_name[check].expect_violated)
         values = self._values(trial.question) | {one.name: one.after for one in trial.raises if one.setting}
         found = []
         for one in self._questions:
-            asked = not one.only or claim in one.only
-            if one.name == check or not asked or (claim in one.expect_violated) == is_reachable:
+            asked = not one.only or is_named(claim, one.only)
+            if one.name == check or not asked or is_named(claim, one.expect_violated) == is_reachable:
                 continue
             other = self._values(one)
             raised = [item for item in trial.raises if item.setting and self._reaches(other[item.name], item.after)]

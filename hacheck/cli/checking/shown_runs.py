@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rich.console import Console, Group, RenderableType
+from rich.text import Text
 
+from hacheck.checker.kept_fairness import kept_fairness
 from hacheck.cli.checking.runs import INITIALLY, fault_part, full_run, indented
 from hacheck.cli.console import symbols
 from hacheck.cli.pictures.run_picture import run_picture
@@ -27,12 +29,14 @@ def shown_run(
 
     `about`: the property that the run decides. `places`: where an action is declared, for one that cannot be completed.
     """
+    fairness = [] if about is None else [f"fairness kept by {one}" for one in kept_fairness(system, run, about)]
+    below: list[RenderableType] = [indented(Text(one), 0 if not steps else 2) for one in fairness]
     if steps:
-        return indented(full_run(console, system, run, about, INITIALLY, places), 2)
+        return Group(indented(full_run(console, system, run, about, INITIALLY, places), 2), *below)
     picture = run_picture(system, run, about)
-    if run.error is None:
-        return picture
-    return Group(picture, fault_part(system, run, symbols(console), places))
+    if run.error is not None:
+        below.append(fault_part(system, run, symbols(console), places))
+    return Group(picture, *below) if below else picture
 
 
 def settings_line(system: System, specification: Specification) -> str:

@@ -32,6 +32,7 @@ from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
 from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification
+from hacheck.model.property_names import is_named
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import memory_default
 from hacheck.wording import plural
@@ -269,7 +270,7 @@ def is_to_blame(request: Request, found: PropertyResult) -> bool:
     """Whether a counterexample is one that `--blame` is about."""
     if found.answer.verdict != "violated" or not request.blame:
         return False
-    return found.prop.name in request.properties or (found.outcome == "unexpected" and not request.properties)
+    return is_named(found.prop.name, request.properties) or (found.outcome == "unexpected" and not request.properties)
 
 
 def show_overview(

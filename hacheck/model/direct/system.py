@@ -67,6 +67,7 @@ class DirectSystem:
         self._goals = {
             name: expressions.of(t.Word(False, one.span) if one.goal is None else one.goal)
             for name, one in self._properties.items()
+            if not one.parameters  # of infinite runs, which are not looked at
         }
 
     def _durable(self) -> frozenset[tuple[str, str]]:

@@ -219,14 +219,19 @@ class _Declarations(Builder):
 
     def _property(self, kind: Any, parts: list[Any], span: Span, sides: int) -> d.Declaration:
         name, text, *rest = parts
+        return self._asked(kind, (name, None, text), rest, span, sides)
+
+    def _asked(self, kind: Any, head: tuple[Any, Any, Any], rest: list[Any], span: Span, sides: int) -> d.Declaration:
+        name, parameters, text = head
         cited = [part for part in rest if isinstance(part, Tree) and part.data in ("clause_source", "clause_note")]
         fair = [part for part in rest if isinstance(part, Tree) and part.data in ("fair", "fair_all")]
         written = [part for part in rest if part not in cited and part not in fair]
         goals = [self.optional(part) for part in written]
         premise = goals[0] if sides == 2 else None
         return d.PropertyDeclaration(
-            kind, self.name(name), unquote(text), citations(cited), premise, goals[-1], self._fairness(fair), span
-        )
+            kind, self.name(name), unquote(text), citations(cited), premise, goals[-1], self._fairness(fair), span,
+            self.parameters(parameters),
+        )  # fmt: skip
 
     def _fairness(self, nodes: list[Any]) -> tuple[d.Fair, ...]:
         return tuple(self._fair(node) for node in nodes)
@@ -235,11 +240,15 @@ class _Declarations(Builder):
         first = node.children[0]
         strong = isinstance(first, Token) and first.kind == "STRONGLY"
         rest = node.children[1:] if strong else node.children
-        names = rest[-1]
-        words = () if names is None else tuple(self.name(word) for word in cast(Tree, names).children)
         if node.data == "fair":
-            return d.Fair(words, strong)
+            handlers = [cast(Tree, one).children for one in rest]
+            arguments = tuple(self._words(names) for _, names in handlers)
+            return d.Fair(tuple(self.name(name) for name, _ in handlers), strong, arguments=arguments)
+        words = self._words(rest[-1])
         return d.Fair(words, strong, True, None if rest[0] is None else self.name(rest[0]))
+
+    def _words(self, names: Any) -> tuple[Any, ...]:
+        return () if names is None else tuple(self.name(word) for word in cast(Tree, names).children)
 
     def _top_invariant(self, parts: list[Any], span: Span) -> d.Declaration:
         return self._property("invariant", parts, span, 1)
@@ -254,10 +263,10 @@ class _Declarations(Builder):
         return self._property("reachable", parts, span, 1)
 
     def _top_eventually(self, parts: list[Any], span: Span) -> d.Declaration:
-        return self._property("eventually", parts, span, 1)
+        return self._asked("eventually", (parts[0], parts[1], parts[2]), parts[3:], span, 1)
 
     def _top_leads_to(self, parts: list[Any], span: Span) -> d.Declaration:
-        return self._property("leads_to", parts, span, 2)
+        return self._asked("leads_to", (parts[0], parts[1], parts[2]), parts[3:], span, 2)
 
     def _top_deadlock_free(self, parts: list[Any], span: Span) -> d.Declaration:
         return self._property("deadlock_free", parts, span, 1)

@@ -234,16 +234,18 @@ class FaultDeclaration(Struct, frozen=True):
 
 
 class Fair(Struct, frozen=True):
-    """`fair A, B`; or, with `everything`, `fair all of KIND except A, B`, where `names` are left out."""
+    """`fair A, B(x)`; or, with `everything`, `fair all of KIND except A, B`, where `names` are left out.
+    `arguments`: for each name the parameters for each of whose values it is fair."""
 
     names: tuple[Name, ...]
     strong: bool
     everything: bool = False
     kind: Name | None = None
+    arguments: tuple[tuple[Name, ...], ...] = ()
 
 
 class PropertyDeclaration(Struct, frozen=True):
-    """`premise` is the left side of `~>`."""
+    """`premise` is the left side of `~>`. `parameters`: an `eventually` is asked for each of their values."""
 
     kind: Literal["invariant", "lemma", "step_invariant", "reachable", "eventually", "leads_to", "deadlock_free"]
     name: Name
@@ -253,6 +255,7 @@ class PropertyDeclaration(Struct, frozen=True):
     goal: Expression | None
     fairness: tuple[Fair, ...]
     span: Span
+    parameters: tuple[Parameter, ...] = ()
 
 
 class Observed(Struct, frozen=True):

@@ -142,7 +142,7 @@ class Elaboration:
         lines = self._behaviour(found, True)
         self.each(d.Definition, self._sound)
         self.each(d.OperationDeclaration, self._is_served)
-        found_properties = tuple(one for one in self.each(d.PropertyDeclaration, self._property) if one is not None)
+        found_properties = tuple(one for made in self.each(d.PropertyDeclaration, self._property) for one in made or ())
         every = list(self.of(d.FaultDeclaration))
         shown = tuple(self.each(d.ObserveDeclaration, lambda one: log_lines.observation(context, one, every)))
         initial = self.each(d.Initially, lambda one: statement_body(one.body, Scope(context, lines="none")))
@@ -321,7 +321,7 @@ class Elaboration:
                 hint = f"write `identity {name} up to N`"
                 raise error("HA116", message, written.span, hint)
 
-    def _property(self, written: d.PropertyDeclaration) -> ir.Property:
+    def _property(self, written: d.PropertyDeclaration) -> tuple[ir.Property, ...]:
         self.context.declare(written.name.text, written.name.span)
         return properties.build(self.context, written)
 

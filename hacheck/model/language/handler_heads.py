@@ -57,17 +57,7 @@ def _nothing(scope: Scope) -> Made:
 
 
 def _action_head(context: Context, written: d.ActionDeclaration) -> Head:
-    distinct(parameter.name for parameter in written.parameters)
-    parameters: list[tuple[str, ty.Type]] = []
-    for parameter in written.parameters:
-        kind = resolve(context, parameter.type, parameter.name.text)
-        if not ty.is_scalar(kind):
-            hint = "use `choose` for a part of a collection"
-            raise error("HA112", "an action's parameters are scalars", parameter.type.span, hint)
-        if context.values_of(kind) > VALUES_MAX:
-            message = f"`{parameter.name.text}` has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are tried at most"
-            raise error("HA112", message, parameter.type.span, "make the range smaller")
-        parameters.append((parameter.name.text, kind))
+    parameters = resolve_parameters(context, written.parameters, "an action's")
     owner = owner_of(context, written)
     actor = next((name for name, kind in parameters if kind == owner), None) if owner else None
     if actor is None and not written.environment:
@@ -76,6 +66,22 @@ def _action_head(context: Context, written: d.ActionDeclaration) -> Head:
     bound = tuple((name, ir.Local(name, kind)) for name, kind in parameters)
     kind_of_step: ir.ActionKind = "environment" if written.environment else "protocol"
     return Head(written.name.text, tuple(parameters), actor, None, kind_of_step, ir.TRUE, (), bound, _nothing)
+
+
+def resolve_parameters(context: Context, written: tuple[d.Parameter, ...], whose: str) -> list[tuple[str, ty.Type]]:
+    """Parameters that have each of their values, with their types. Errors: `HA112`."""
+    distinct(parameter.name for parameter in written)
+    parameters: list[tuple[str, ty.Type]] = []
+    for parameter in written:
+        kind = resolve(context, parameter.type, parameter.name.text)
+        if not ty.is_scalar(kind):
+            hint = "use `choose` for a part of a collection" if whose == "an action's" else None
+            raise error("HA112", f"{whose} parameters are scalars", parameter.type.span, hint)
+        if context.values_of(kind) > VALUES_MAX:
+            message = f"`{parameter.name.text}` has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are tried at most"
+            raise error("HA112", message, parameter.type.span, "make the range smaller")
+        parameters.append((parameter.name.text, kind))
+    return parameters
 
 
 def _ends(written: d.ReceiveDeclaration, at: ty.Node, sender: ty.Node) -> tuple[ir.Local, ir.Local]:

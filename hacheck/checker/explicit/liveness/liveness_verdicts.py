@@ -73,13 +73,29 @@ def check_liveness(
         for item in properties:
             verdicts |= _valueless(searched, marks, item)
         live = [item for item in properties if item.name not in verdicts]
-        if live:
-            _LivenessSearch(searched, marks, live, poll, verdicts).run()
+        for together in grouped(live):
+            _LivenessSearch(searched, marks, together, poll, verdicts).run()
     except (Cancelled, MemoryError) as failure:
         reason = failure.reason if isinstance(failure, Cancelled) else searched.full
         undecided = Undecided(f"not checked; stopped because {reason}")
         verdicts |= {item.name: undecided for item in properties if item.name not in verdicts}
     return [verdicts[item.name] for item in properties]
+
+
+def grouped(properties: Sequence[Property]) -> list[list[Property]]:
+    """Properties that can be looked at together: where a step takes one constraint at most. So of one handler they are
+    fair for the same arguments."""
+    groups: list[tuple[dict[str, tuple[str, ...]], list[Property]]] = []
+    for one in properties:
+        wanted = {fair.handler: fair.arguments for fair in one.fairness}
+        for known, members in groups:
+            if all(known.get(handler, arguments) == arguments for handler, arguments in wanted.items()):
+                known.update(wanted)
+                members.append(one)
+                break
+        else:
+            groups.append((wanted, [one]))
+    return [members for _, members in groups]
 
 
 def _valueless(searched: Searched, marks: Marks, prop: Property) -> dict[str, LivenessVerdict]:
@@ -97,7 +113,7 @@ def fairness_masks(
 ) -> tuple[list[int], list[FairnessMask]]:
     """For each instance the constraint it takes, from 1, or 0, of all that the properties name; and for each property
     those that it asks for."""
-    together = tuple(Fairness(item.handler, False) for one in properties for item in one.fairness)
+    together = tuple(Fairness(item.handler, False, item.arguments) for one in properties for item in one.fairness)
     everything = constraints_of(system, instances, together)
     by_handler: dict[str, int] = {}
     for (action, _), bit in zip(instances, everything.taken_by, strict=True):
