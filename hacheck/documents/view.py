@@ -148,11 +148,20 @@ class HealEffect(_OfLink, frozen=True, kw_only=True, tag="heal"):
 
 
 class LockEffect(Part, frozen=True, kw_only=True, tag_field="t", tag="lock"):
-    """A lock has another holder, or none."""
+    """A lock has another holder, or none. `notified`: of code, the one that held it is notified of its loss."""
 
     lock: str
     before: str
     after: str
+    notified: bool | UnsetType = UNSET
+
+
+class RecordEffect(Part, frozen=True, kw_only=True, tag_field="t", tag="record"):
+    """Of code: a process writes a record, with its fields in words."""
+
+    node: str
+    event: str
+    fields: str
 
 
 class BelieveEffect(Part, frozen=True, kw_only=True, tag_field="t", tag="believe"):
@@ -188,6 +197,7 @@ Effect: TypeAlias = (
     | LockEffect
     | BelieveEffect
     | AcknowledgedEffect
+    | RecordEffect
 )
 """What happened in a step."""
 
@@ -197,7 +207,8 @@ Effect: TypeAlias = (
 
 class ViewStep(Part, frozen=True, kw_only=True):
     """A step. `actor`: the node on which it happens. `arguments`, `choices`: names with values, in words; `caption`:
-    what is done, and what comes of it. `file` and `span`: where its action is declared."""
+    what is done, and what comes of it. `file` and `span`: where its action is declared. `at`: of code, seconds since
+    the start of the run, of virtual time."""
 
     action: str
     kind: Literal["protocol", "network", "environment", "fault", "repair"]
@@ -210,6 +221,7 @@ class ViewStep(Part, frozen=True, kw_only=True):
     description: str | UnsetType = UNSET
     file: str | UnsetType = UNSET
     span: Span | UnsetType = UNSET
+    at: float | UnsetType = UNSET
 
 
 class ViewEdge(ViewStep, frozen=True, kw_only=True):

@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from hacheck.impl.node import Message, Name, Node, Record, Setup
 
+ANSWERED = "told"
+"""The record in which a client says that it was answered; `outcome`: how, `ok` (or no such field) if all is well."""
+
 
 class Member(Struct, frozen=True):
     """A process of a cluster. `role`: `replica`, `client`, `resource-manager`, … as its protocol calls it.

@@ -41,7 +41,7 @@ def test_wrong_code_is_told_with_its_schedule(votes: str) -> None:
     assert code == ExitCode.NOT_AS_EXPECTED
     assert "voter-" in out
     assert "no run of the model writes this line here" in out
-    assert "ends; what it was writing is not written" in out
+    assert "CRASHES: what it was" in out
     assert "  The model could have shown next:\n    Voter 1: wins\n" in out
     assert "  The smallest change that the model accepts: extra line: without this line.\n" in out
 

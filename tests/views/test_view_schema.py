@@ -18,7 +18,11 @@ from jsonschema import Draft202012Validator
 
 from hacheck.documents.catalogue import view_schema_text
 from hacheck.documents.view import Effect, RunView, view_of
+from hacheck.impl.simulator.history import History
+from hacheck.impl.simulator.running import Plan, run
+from hacheck.testing.code_runs.code_view import CodeRun, code_view
 from tests.cli.command import hacheck
+from tests.simulation.toys import COUNTERS
 from tests.views.test_run_view import SPECS, found_in
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "schema" / "view-1.json"
@@ -65,9 +69,13 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
     """Views of runs with all kinds of effects, those of reports with what is around them."""
     made = list(_shown(tmp_path_factory.mktemp("views")))
     for spec in SPECS:
-        for maker, run, asked in found_in(spec):
-            view = maker.view(run, asked)
+        for maker, found, asked in found_in(spec):
+            view = maker.view(found, asked)
             made.append(view.to_json() | {"graph": view.neighbourhood(6, time.monotonic() + 5)})
+    history, plan = History(standing=True), Plan(faults="locks", fault_us=1_000_000)
+    run(COUNTERS, plan, history)
+    members = COUNTERS.members(plan.replicas, plan.clients, COUNTERS.options({}))
+    made.append(code_view(CodeRun(members, history.entries, until_us=300_000)))
     return [json.loads(json.dumps(one)) for one in made]
 
 

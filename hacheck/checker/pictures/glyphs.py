@@ -17,6 +17,7 @@ class Glyphs(Struct, frozen=True):
     traffic: str
     crash: str
     pause: str
+    fault: str
     restart: str
     message: str
     call: str
@@ -32,6 +33,8 @@ class Glyphs(Struct, frozen=True):
     held: str
     joined: str
     breaks: str
+    turn: str
+    needed: str
     arrow: str
     dots: str
 
@@ -49,14 +52,16 @@ class Glyphs(Struct, frozen=True):
 
 
 UNICODE = Glyphs(
-    start="┊", other="│", named="┃", down=" ", paused="░", step="◆", traffic="●", crash="✖", pause="‖", restart="▲",
-    message="─", call="═", right="▶", left="◀", failed="✗", wall="▒", loop_top="╭", loop_side="│", loop_bottom="╰",
-    wrong="?", free="·", held="║", joined="@", breaks="!", arrow="→", dots="…",
+    start="┊", other="│", named="┃", down=" ", paused="░", step="◆", traffic="●",
+    crash="✖", pause="‖", fault="↯", restart="▲", message="─", call="═", right="▶", left="◀", failed="✗",
+    wall="▒", loop_top="╭", loop_side="│", loop_bottom="╰",
+    wrong="?", free="·", held="║", joined="@", breaks="!", turn="»", needed="+", arrow="→", dots="…",
 )  # fmt: skip
 ASCII = Glyphs(
-    start=":", other="|", named="#", down=" ", paused="z", step="*", traffic="o", crash="X", pause="Z", restart="^",
-    message="-", call="=", right=">", left="<", failed="x", wall="%", loop_top="/", loop_side="|", loop_bottom="\\",
-    wrong="?", free=".", held="=", joined="@", breaks="!", arrow="->", dots="..",
+    start=":", other="|", named="#", down=" ", paused="z", step="*", traffic="o",
+    crash="X", pause="Z", fault="~", restart="^", message="-", call="=", right=">", left="<", failed="x",
+    wall="%", loop_top="/", loop_side="|", loop_bottom="\\",
+    wrong="?", free=".", held="=", joined="@", breaks="!", turn=">", needed="+", arrow="->", dots="..",
 )  # fmt: skip
 
 HUES = ("cyan", "green", "magenta", "yellow", "blue", "bright_cyan", "bright_magenta", "bright_green")

@@ -11,7 +11,8 @@ from hacheck.checker.pictures.step_captions import StepCaptions
 from hacheck.checker.run_view.view_reader import ViewReader
 
 GUTTER = 6
-"""Columns in front of the lanes: the number of the step and the bracket of a loop."""
+"""Columns in front of the lanes: the number of the step, its mark, and the bracket of a loop; more where numbers have
+more than three digits."""
 
 WIDE = 140
 """From so many columns on lanes and captions spread."""
@@ -40,6 +41,7 @@ class Lane(Struct, frozen=True):
 class Layout(Struct, frozen=True):
     """The lanes of a diagram. `modes`: what each mode is called; `ghosts`: the variables that lane `outside` shows."""
 
+    gutter: int
     lanes: tuple[Lane, ...]
     lane_width: int
     caption_width: int
@@ -71,16 +73,17 @@ def lay_out(reader: ViewReader, captions: StepCaptions, width: int, only: Sequen
         dict.fromkeys(one["lock"] for step in range(1, reader.last + 1) for one in reader.effects(step, "lock"))
     )
     ghosts = _ghosts(reader)
+    gutter = GUTTER + max(0, len(str(reader.last)) - 3)
     caption = max(CAPTION_MIN, min(CAPTION_MAX, int(width * 0.45)))
     clients = reader.acknowledges
-    if ghosts and LANE_MIN * (len(nodes) + len(locks) + clients + 1) > width - GUTTER - CAPTION_MIN:
+    if ghosts and LANE_MIN * (len(nodes) + len(locks) + clients + 1) > width - gutter - CAPTION_MIN:
         ghosts = frozenset()
     count = len(nodes) + len(locks) + clients + bool(ghosts)
     most = LANE_MAX_WIDE if width > WIDE else LANE_MAX
-    while nodes and LANE_MIN * count > width - GUTTER - CAPTION_MIN:
+    while nodes and LANE_MIN * count > width - gutter - CAPTION_MIN:
         nodes.remove(min(reversed(nodes), key=lambda node: events[node]))
         count -= 1
-    lane_width = max(LANE_MIN, min(most, (width - GUTTER - caption) // max(count, 1)))
+    lane_width = max(LANE_MIN, min(most, (width - gutter - caption) // max(count, 1)))
     named: list[tuple[LaneKind, str]] = [("node", node) for node in nodes]
     named += [("lock", lock) for lock in locks]
     named += [("clients", CLIENTS)] if clients else []
@@ -91,8 +94,8 @@ def lay_out(reader: ViewReader, captions: StepCaptions, width: int, only: Sequen
         for place, (kind, name) in enumerate(named)
     )
     left = tuple(node for node in reader.nodes if node not in nodes)
-    taken = GUTTER + lane_width * len(lanes) + 1
-    return Layout(lanes, lane_width, max(width - taken, 20), left, _modes(reader, lane_width - 2), ghosts)
+    taken = gutter + lane_width * len(lanes) + 1
+    return Layout(gutter, lanes, lane_width, max(width - taken, 20), left, _modes(reader, lane_width - 2), ghosts)
 
 
 def _title(captions: StepCaptions, kind: str, name: str, room: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from hacheck.checker.pictures.glyphs import Glyphs
 from hacheck.checker.pictures.lanes import Layout
@@ -13,10 +14,20 @@ from hacheck.checker.run_view.view_reader import ViewReader
 LEGEND_WIDTH = 120
 
 
-def legend(reader: ViewReader, layout: Layout, captions: StepCaptions, glyphs: Glyphs, width: int) -> list[StyledLine]:
-    """One or two lines of marks, and one of names that were shortened."""
+def legend(
+    reader: ViewReader,
+    layout: Layout,
+    captions: StepCaptions,
+    glyphs: Glyphs,
+    width: int,
+    gutter_marks: Sequence[str] = (),
+) -> list[StyledLine]:
+    """One or two lines of marks, and one of names that were shortened. `gutter_marks`: what stands before the lanes."""
     room = min(width, LEGEND_WIDTH)
-    return [*_wrapped(_marks(reader, layout, glyphs), room), *_wrapped(_names(reader, layout, captions), room)]
+    return [
+        *_wrapped([*_marks(reader, layout, glyphs), *gutter_marks], room),
+        *_wrapped(_names(reader, layout, captions), room),
+    ]
 
 
 def _wrapped(parts: list[str], width: int) -> list[StyledLine]:
@@ -34,7 +45,10 @@ def _marks(reader: ViewReader, layout: Layout, glyphs: Glyphs) -> list[str]:
     said = [f"{glyphs.named} {' / '.join(dict.fromkeys(named))}", f"{glyphs.start} as at the start"] if named else []
     said.append(f"{glyphs.other} {'other' if named else 'up'}")
     if any(not reader.is_up(state, node) for state in states for node in layout.nodes):
-        said += [f"{glyphs.crash} crash", "gap = down"]
+        said += [f"{glyphs.crash} crash"] if "crash" in effects else []
+        said.append("gap = down")
+    if any("at" in step and step["kind"] == "fault" and not step["effects"] for step in reader.steps):
+        said.append(f"{glyphs.fault} other fault")
     if "restart" in effects:
         said.append(f"{glyphs.restart} restart")
     if any(reader.is_paused(state, node) for state in states for node in layout.nodes):

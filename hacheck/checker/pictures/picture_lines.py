@@ -11,17 +11,21 @@ from hacheck.checker.pictures.styled_line import StyledLine
 from hacheck.checker.run_view.broken_part import Broken, broken_parts
 from hacheck.checker.run_view.view_reader import ViewReader
 
+SAID_ELSEWHERE = ("facts", "broken promise")
+"""Sentences of a story that stand beside a picture anyway."""
+
 STORY_WIDTH = 100
 """So wide at most are sentences."""
 
 
 def picture_lines(reader: ViewReader, width: int, glyphs: Glyphs) -> list[StyledLine]:
-    """The diagram, the part of the property that is broken, and the story, without the facts that stand between."""
+    """The diagram, the part of the property that is broken, and the story, without the facts that stand between and, of
+    code, the promise that it broke, which stands below."""
     broken = broken_parts(reader)
     lines = Spacetime(reader, width, glyphs).lines(broken)
     if reader.property is not None and (broken or reader.loop is not None):
         lines += [StyledLine(), *broken_lines(reader, broken, width, glyphs)]
-    sentences = [one["text"] for one in reader.view["story"] if one["rule"] != "facts"]
+    sentences = [one["text"] for one in reader.view["story"] if one["rule"] not in SAID_ELSEWHERE]
     if sentences:
         lines += [StyledLine(), *story_lines(sentences, width, glyphs)]
     return lines

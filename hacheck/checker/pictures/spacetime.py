@@ -6,11 +6,12 @@ import textwrap
 from collections.abc import Sequence
 
 from hacheck.checker.pictures.glyphs import HUES, Glyphs
-from hacheck.checker.pictures.lanes import GUTTER, LaneKind, Layout, lay_out
+from hacheck.checker.pictures.lanes import LaneKind, Layout, lay_out
 from hacheck.checker.pictures.legend import legend
+from hacheck.checker.pictures.routine_steps import routine_steps
 from hacheck.checker.pictures.step_captions import StepCaptions
 from hacheck.checker.pictures.styled_line import StyledLine
-from hacheck.checker.run_view.broken_part import Broken
+from hacheck.checker.run_view.broken_part import Broken, turning_points
 from hacheck.checker.run_view.view_reader import Json, ViewReader
 
 SHORT_NAMES = 130
@@ -18,6 +19,20 @@ SHORT_NAMES = 130
 
 DESCRIBED = 160
 """From so many columns on an action is described where it happens first."""
+
+
+def needed_steps(view: Json) -> frozenset[int]:
+    """The steps that blame showed to be needed: without one of them a complete search finds no violation. None of a
+    trial that takes several steps away, of which each alone may not be needed."""
+    trials = (view.get("blame") or {}).get("trials", ())
+    return frozenset(one["steps"][0] for one in trials if one["outcome"] == "prevents" and len(one["steps"]) == 1)
+
+
+OF_NODES = ("crash", "restart", "pause", "resume")
+"""What faults and repairs do to nodes."""
+
+ANSWERED = "answered"
+"""What code promises to clients: an answer that says that all is well."""
 
 
 class Row:
@@ -55,6 +70,9 @@ class Spacetime:
         self.hues = {mode: HUES[place % len(HUES)] for place, mode in enumerate(modes)}
         self.named = {mode for kind in reader.view["modes"].values() for mode in kind["named"]}
         self.wrong = reader.view["beliefs"]
+        self.routine = routine_steps(reader)
+        self.turns = turning_points(reader)
+        self.needed = needed_steps(reader.view)
 
     def lines(self, broken: Sequence[Broken] = (), first: int = 1, last: int | None = None) -> list[StyledLine]:
         """The diagram of some steps (all by default), with a legend. No line is longer than the width."""
@@ -62,13 +80,28 @@ class Spacetime:
         made = self._head(first)
         step = first
         while step <= end:
-            quiet = self._quiet_until(step, end)
-            made += self._step(step) if quiet <= step else self._quiet(step, quiet)
-            step = max(step, quiet) + 1
+            routine, quiet = self._routine_until(step, end), self._quiet_until(step, end)
+            if routine >= step:
+                made += self._folded(step, routine)
+            else:
+                made += self._step(step) if quiet <= step else self._folded(step, quiet, "nothing changes ({})")
+            step = max(step, routine, quiet if routine < step else 0) + 1
         if end == self.reader.last:
             made += self._breaks(broken)
             made += self._under_way()
-        return made + legend(self.reader, self.layout, self.captions, self.glyphs, self.width)
+        marks = self._gutter_marks(first, end)
+        return made + legend(self.reader, self.layout, self.captions, self.glyphs, self.width, marks)
+
+    def _gutter_marks(self, first: int, last: int) -> list[str]:
+        """What the marks and rows mean that stand in front of the lanes, of those that occur."""
+        shown, said = range(first, last + 1), []
+        if any(step in shown for step in self.turns if step not in self.needed):
+            said.append(f"{self.glyphs.turn} changes what is broken")
+        if any(step in shown for step in self.needed):
+            said.append(f"{self.glyphs.needed} without it not violated (--blame)")
+        if any(step in shown for step in self.routine):
+            said.append("to N: routine, folded (all in --steps, --format)")
+        return said
 
     # ---- lanes ----
 
@@ -83,9 +116,9 @@ class Spacetime:
                 modes.put(lane.column, self.glyphs.start, "dim")
             else:
                 self._start(modes, lane.name, first - 1)
-        made = [self._line("", titles), self._line(f"{first - 1:3d}", modes)]
+        made = [self._line("", titles), self._line(f"{first - 1:{self._digits}d}", modes)]
         if first > 1:
-            made.append(StyledLine(f"{'':{GUTTER}}steps 1 to {first - 1} are left out", "dim"))
+            made.append(StyledLine(f"{'':{self.layout.gutter}}steps 1 to {first - 1} are left out", "dim"))
         return made
 
     def _start(self, row: Row, node: str, state: int) -> None:
@@ -112,7 +145,8 @@ class Spacetime:
                     row.put(lane.column, glyphs.free, "dim")
                 else:
                     row.put(lane.column, glyphs.held, "bold green")
-                    row.put(lane.column + 1, self.captions.name(holder), "green")
+                    room = self.layout.lane_width - self.layout.lane_width // 2 - 2
+                    row.put(lane.column + 1, self.glyphs.cut(self.captions.name(holder), room), "green")
             else:
                 row.put(lane.column, glyphs.start, "dim")
         for one, other in self.reader.cuts(state):
@@ -172,21 +206,35 @@ class Spacetime:
         return last
 
     def _is_quiet(self, step: int) -> bool:
+        """Whether a step changes nothing. Of code that is not known: most of its state is not in the view."""
         made = self.reader.steps[step - 1]
-        return not made["delta"] and made["kind"] not in ("fault", "repair")
+        return not made["delta"] and made["kind"] not in ("fault", "repair") and "at" not in made
 
-    def _quiet(self, first: int, last: int) -> list[StyledLine]:
-        """Several steps that change nothing, as one."""
+    def _routine_until(self, step: int, end: int) -> int:
+        """The last of the steps from `step` on that are routine."""
+        last = step - 1
+        while last < end and last + 1 in self.routine:
+            last += 1
+        return last
+
+    def _folded(self, first: int, last: int, how: str = "{}") -> list[StyledLine]:
+        """Several steps as one row. `how`: what is said of their names."""
         names: dict[str, int] = {}
         for step in range(first, last + 1):
             name = self.reader.steps[step - 1]["action"]
             names[name] = names.get(name, 0) + 1
         said = ", ".join(name if count == 1 else f"{name} {count} times" for name, count in names.items())
-        words = textwrap.wrap(f"to {last}: nothing changes ({said})", self.layout.caption_width)
+        words = textwrap.wrap(
+            self.glyphs.text(f"to {last}: {how.format(said)}"), self.layout.caption_width, break_on_hyphens=False
+        )
         return [
-            self._line("" if place else f"{first:3d}", self._axis(first), StyledLine(line, "dim"))
+            self._line("" if place else f"{first:{self._digits}d}", self._axis(last), StyledLine(line, "dim"))
             for place, line in enumerate(words)
         ]
+
+    @property
+    def _digits(self) -> int:
+        return max(3, len(str(self.reader.last)))
 
     def _step(self, step: int) -> list[StyledLine]:
         fault = self.reader.is_fault(step)
@@ -196,6 +244,7 @@ class Spacetime:
         arrows = self._arrows(step)
         self._draw_arrows(rows, arrows, step)
         self._mark(rows[0], step, arrows)
+        self._sent(rows, step, arrows)
         label, needed = self._axis(step), False
         needed = self._mode_labels(label, step)
         needed |= self._outside(rows[0], label, step)
@@ -272,7 +321,10 @@ class Spacetime:
         """The mark on the lane of the node on which the step happens."""
         glyphs, actor = self.glyphs, self.reader.actor(step)
         kind = self.reader.steps[step - 1]["kind"]
-        if actor in self.columns:
+        if kind in ("fault", "repair") and not self.reader.effects(step, *OF_NODES):
+            for node in self._hit(step):
+                row.put(self.columns[node], glyphs.fault if kind == "fault" else glyphs.step, "bold red")
+        elif actor in self.columns:
             if kind == "fault":
                 paused = bool(self.reader.effects(step, "pause"))
                 row.put(self.columns[actor], glyphs.pause if paused else glyphs.crash, "bold red")
@@ -281,17 +333,35 @@ class Spacetime:
             else:
                 traffic = bool(arrows) or bool(self.reader.effects(step, "send", "take", "call"))
                 row.put(self.columns[actor], glyphs.traffic if traffic else glyphs.step, "bold")
-        for effect in self.reader.effects(step, "send"):
-            start, end = effect["from"], effect["to"]
-            if start in self.columns and end in self.columns and not any(one[:2] == (start, end) for one in arrows):
-                column = self.columns[start]
-                if self.columns[end] > column:
-                    row.put(column + 1, glyphs.message + glyphs.right, "cyan")
-                elif self.columns[end] < column:
-                    row.put(column - 2, glyphs.left + glyphs.message, "cyan")
         for effect in self.reader.effects(step, "lock"):
             if kind == "fault" and effect["lock"] in self.columns:
                 row.put(self.columns[effect["lock"]], glyphs.crash, "bold red")
+
+    def _hit(self, step: int) -> list[str]:
+        """The nodes that a fault of code names which stops none and cuts no link."""
+        made = self.reader.steps[step - 1]
+        if "at" not in made or self.reader.effects(step, "cut", "heal", "lock"):
+            return []
+        return [node for node in self.reader.mentions(made["caption"][1]) if node in self.columns]
+
+    def _sent(self, rows: list[Row], step: int, arrows: list[tuple[str, str, bool, str, bool]]) -> None:
+        """What is sent and arrives later: a short arrow, in a line where no other arrow stands beside the lane."""
+        glyphs = self.glyphs
+        ends = [(one["from"], one["to"]) for one in self.reader.effects(step, "send")]
+        sides = {
+            (start, self.columns[end] > self.columns[start])
+            for start, end in ends
+            if start in self.columns and end in self.columns and self.columns[end] != self.columns[start]
+            if not any(one[:2] == (start, end) for one in arrows)
+        }
+        for start, right in sorted(sides):
+            column = self.columns[start]
+            place = column + 1 + (rows[0].chars[column + 1] == glyphs.wrong) if right else column - 2
+            row = next((one for one in rows if one.chars[place] == one.chars[place + 1] == " "), None)
+            if row is None:
+                row = self._axis(step)
+                rows.append(row)
+            row.put(place, glyphs.message + glyphs.right if right else glyphs.left + glyphs.message, "cyan")
 
     def _mode_labels(self, row: Row, step: int) -> bool:
         """What changed of modes, of who is up or paused, and of locks; whether anything did."""
@@ -312,7 +382,9 @@ class Spacetime:
             needed = True
         for effect in reader.effects(step, "lock"):
             if effect["lock"] in self.columns:
-                self._label(row, self.columns[effect["lock"]], self._holder(effect["after"]), "green")
+                column = self.columns[effect["lock"]]
+                row.put(column, " " * (self.layout.lane_width - self.layout.lane_width // 2))
+                self._label(row, column, self._holder(effect["after"]), "green")
                 needed = True
         return needed
 
@@ -336,11 +408,13 @@ class Spacetime:
     def _learned(self, kind: LaneKind, step: int) -> str:
         """What stands under an arrow to the clients, or to the outside, where one ends there."""
         if kind == "clients":
-            words = ", ".join(self.captions.words(one["item"]) for one in self.reader.effects(step, "acknowledged"))
+            effects = self.reader.effects(step, "acknowledged")
+            words = ", ".join(self.captions.words(one["item"]) for one in effects)
+            short = "ok" if all(one["what"] == ANSWERED for one in effects) else "ack"
             room = self.layout.lane_width - 3
             if not words or len(words) > room:
-                return "ack" if words else ""
-            return f"ack {words}" if len(words) + 4 <= room else words
+                return short if words else ""
+            return f"{short} {words}" if len(words) + len(short) + 1 <= room else words
         changed = [one for one in self.reader.changes(step) if one.variable in self.layout.ghosts]
         return f"{changed[0].name} = {self.captions.words(changed[0].after)}" if kind == "outside" and changed else ""
 
@@ -366,9 +440,15 @@ class Spacetime:
                 words.stylize("bold red")
             elif reader.steps[step - 1]["kind"] == "repair":
                 words.stylize("green")
-            number = f"{step:3d}" if line == 0 else "   "
-            made.append(self._line(f"{number} {self._bracket(step, line, count)}", row, words))
+            number = f"{step:{self._digits}d}{self._gutter_mark(step)}" if line == 0 else " " * (self._digits + 1)
+            made.append(self._line(f"{number}{self._bracket(step, line, count)}", row, words))
         return made
+
+    def _gutter_mark(self, step: int) -> str:
+        """The mark of a step that the violation needs, or that changed what is broken."""
+        if step in self.needed:
+            return self.glyphs.needed
+        return self.glyphs.turn if step in self.turns else " "
 
     def _bracket(self, step: int, line: int, count: int) -> str:
         """The bracket around what repeats for ever."""
@@ -380,7 +460,7 @@ class Spacetime:
         return glyphs.loop_top if step == loop + 1 and line == 0 else glyphs.loop_side
 
     def _line(self, gutter: str, row: Row, words: StyledLine | None = None) -> StyledLine:
-        made = StyledLine(f"{gutter:{GUTTER}}")
+        made = StyledLine(f"{gutter:{self.layout.gutter}}")
         made.append_line(row.text())
         if words is not None:
             made.append(" ").append_line(words)

@@ -6,7 +6,7 @@ import re
 
 from hacheck.checker.run_view.captions import acknowledgements, calls_said
 from hacheck.checker.run_view.story import fault_words
-from hacheck.checker.run_view.view_reader import FieldChange, ViewReader
+from hacheck.checker.run_view.view_reader import FieldChange, ViewReader, names_of
 
 FIELDS_MAX = 3
 """So many fields that changed are named."""
@@ -17,19 +17,14 @@ class StepCaptions:
 
     def __init__(self, reader: ViewReader, *, short: bool) -> None:
         self.reader = reader
-        kinds = list(dict.fromkeys(reader.kind_of.values()))
-        letters = [kind[0] for kind in kinds]
-        self.prefixes = {
-            kind: "" if len(kinds) == 1 else kind[0] if letters.count(kind[0]) == 1 else f"{kind} " for kind in kinds
-        }
+        self._short = _short_names(reader)
         self.short = short
-        self._names = re.compile("|".join(rf"\b{re.escape(node)}\b" for node in sorted(reader.nodes, reverse=True)))
+        self._names = names_of(reader.nodes)
         self.read = {name.rpartition(".")[2] for name in (reader.property or {}).get("reads", ())}
 
     def name(self, node: str) -> str:
         """The short name of a node: `1`, or `S1` where there are several kinds."""
-        kind, _, number = node.rpartition(" ")
-        return f"{self.prefixes[kind]}{number}" if kind in self.prefixes else node
+        return self._short.get(node, node)
 
     def words(self, text: str) -> str:
         """Text with short names of nodes, and values of records without the names of their fields."""
@@ -39,20 +34,29 @@ class StepCaptions:
         return self._names.sub(lambda found: self.name(found[0]), plain)
 
     def caption(self, step: int) -> tuple[str, str]:
-        """What is done, and what comes of it."""
+        """What is done, and what comes of it; of code with the time before it."""
+        head, body = self._caption(step)
+        at = self.reader.steps[step - 1].get("at")
+        if at is None:
+            return head, body
+        time = f"{at:.4f}".rstrip("0").rstrip(".") + " s"
+        return (f"{time} {head}", body) if head else ("", f"{time} {body}")
+
+    def _caption(self, step: int) -> tuple[str, str]:
         reader = self.reader
         kind = reader.steps[step - 1]["kind"]
         if kind == "fault":
             return "", self._fault(step)
         repaired = self._repair(step) if kind == "repair" else ""
-        if repaired:
-            return "", repaired
+        if repaired or (kind == "repair" and not reader.steps[step - 1]["caption"][0]):
+            return "", repaired or self.words(reader.steps[step - 1]["caption"][1])
         said = [
             *self._locks(step),
             *self._messages(step),
             *calls_said(reader.effects(step, "call"), reader.actor(step), self.words),
         ]
         said += [f"{self.words(one['node'])} halts" for one in reader.effects(step, "halt")]
+        said += self._of_code(step)
         said += [self.words(words) for words in acknowledgements(reader.effects(step, "acknowledged"))]
         said += self._fields(step, alone=not said)
         return self._head(step), "; ".join(said)
@@ -64,12 +68,29 @@ class StepCaptions:
         name = re.split(r"[(;]| chooses ", head, maxsplit=1)[0]
         given = f"({', '.join(made['arguments'])})" if made["arguments"] else ""
         chosen = f" chooses {', '.join(made['choices'])}" if made["choices"] else ""
-        return self.words(f"{name}{given}{chosen}")
+        return self.words(f"{name}{given}{chosen}{self._sender(step)}")
+
+    def _sender(self, step: int) -> str:
+        """Who sent the message that a step is called after, as steps of code are."""
+        made = self.reader.steps[step - 1]
+        for effect in self.reader.effects(step, "take"):
+            if effect["name"] == made["action"]:
+                late = f" (sent at {effect['sent']})" if step - effect.get("sent", step) > 1 else ""
+                return f" from {effect['from']}{late}"
+        return ""
+
+    def _of_code(self, step: int) -> list[str]:
+        """What else is said of a step of code: what it records."""
+        made = self.reader.steps[step - 1]
+        return [self.words(made["caption"][1])] if "at" in made and made["caption"][1] else []
 
     def _fault(self, step: int) -> str:
         words = fault_words(self.reader, step)
         words = re.sub(r"\bcrash(es)?\b", lambda found: found[0].upper(), re.sub(r"\b(is|are) cut$", r"\1 CUT", words))
         words = re.sub(r"\bis lost\b", "is LOST", words)
+        if "at" in self.reader.steps[step - 1] and self.reader.effects(step, "crash"):
+            detail = self.reader.steps[step - 1]["caption"][1]
+            words += f": {detail}" if detail else ""
         if self.reader.effects(step, "pause"):
             words += ": it does nothing, and does not know"
         cleared = self.reader.effects(step, "cleared")
@@ -97,12 +118,15 @@ class StepCaptions:
         said = []
         sent: dict[str, list[str]] = {}
         for effect in self.reader.effects(step, "send"):
+            if effect.get("until") == step:
+                continue  # it is lost at once, which is said below
             sent.setdefault(effect["name"], []).append(self.words(effect["to"]))
         for name, receivers in sent.items():
             said.append(f"sends {_message(name)} to {', '.join(dict.fromkeys(receivers))}")
         for effect in self.reader.effects(step, "take"):
             late = f" (sent at {effect['sent']})" if effect.get("sent") and step - effect["sent"] > 1 else ""
-            said.append(f"takes {_message(effect['name'])} of {self.words(effect['from'])}{late}")
+            if effect["name"] != self.reader.steps[step - 1]["action"]:  # else the step is called after it
+                said.append(f"takes {_message(effect['name'])} of {self.words(effect['from'])}{late}")
         for effect in self.reader.effects(step, "lost", "cleared", "replaced"):
             link = f"{self.words(effect['from'])} -> {self.words(effect['to'])}"
             how = "is replaced" if effect["t"] == "replaced" else "is lost"
@@ -136,6 +160,20 @@ class StepCaptions:
 
     def _matters(self, change: FieldChange) -> bool:
         return self._is_read(change) or (bool(change.owner) and bool(self.reader.mentions(change.after)))
+
+
+def _short_names(reader: ViewReader) -> dict[str, str]:
+    """Nodes by their numbers, with a letter where kinds mix, or their kind where two begin with the same letter; those
+    without numbers keep their names."""
+    numbered = {node: found for node in reader.nodes if (found := re.fullmatch(r"(.*?)[ -]?(\d+)", node))}
+    stems = list(dict.fromkeys(found[1] for found in numbered.values()))
+    letters = [stem[:1] for stem in stems]
+    alone = len(stems) == 1 and len(numbered) == len(reader.nodes)
+    short = {}
+    for node, found in numbered.items():
+        stem, number = found.groups()
+        short[node] = number if alone else f"{stem[:1] if letters.count(stem[:1]) == 1 else f'{stem} '}{number}"
+    return short
 
 
 def _without_fields(found: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -14,6 +14,12 @@ FACTS_MAX = 6
 
 INSTANCES_MAX = 3
 """So many instances at most are named."""
+
+
+DECIDING = {
+    ("none", False): True, ("every", False): False, ("some", True): True, ("at_most_one", False): True,
+}  # fmt: skip
+"""Which instances decide that a quantifier has a value: those that hold, or those that do not."""
 
 
 class Broken(Struct, frozen=True):
@@ -43,6 +49,22 @@ def broken_parts(reader: ViewReader) -> list[Broken]:
     if len(found) == 2 and found[1].instance and found[1].instance in found[0].nodes and found[0].instance:
         found = found[:1]  # two instances of one symmetric condition
     return found[:INSTANCES_MAX]
+
+
+def turning_points(reader: ViewReader) -> tuple[int, ...]:
+    """The steps at which parts of the property that make it false in the last state came to be as they are there."""
+    asked = reader.property
+    if asked is None or not reader.last or not broken_parts(reader):
+        return ()
+    facts = _Facts(reader, asked["truth"], reader.last)
+    found = set()
+    for part in facts.decisive(asked["tree"]["goal"], False):
+        letters = asked["truth"][part["id"]]
+        last = reader.last
+        while last > 0 and letters[last - 1] == letters[reader.last]:
+            last -= 1
+        found.add(last)
+    return tuple(sorted(found - {0}))
 
 
 def _lasting(reasons: Sequence[list[tuple[str, list[str]]]]) -> list[tuple[str, list[str]]]:
@@ -111,6 +133,26 @@ class _Facts:
         variable, name = re.escape(part["variable"]), instance["instance"]
         said = [re.sub(rf"(?<![\w.]){variable}\.", f"{name}'s ", fact) for fact in facts]
         return [_named(fact, variable, name) for fact in said]
+
+    # ---- parts ----
+
+    def decisive(self, part: Json, value: bool) -> Iterator[Json]:
+        """The smallest parts whose values make a part have a value."""
+        op = part["op"]
+        if op in ("and", "or"):
+            each = part["children"]
+            some = each if value == (op == "and") else [one for one in each if self.truth(one) is value]
+            yield from (found for one in some for found in self.decisive(one, value))
+        elif op == "implies" and not value:
+            yield from self.decisive(part["children"][0], True)
+            yield from self.decisive(part["children"][1], False)
+        elif op == "not":
+            yield from self.decisive(part["children"][0], not value)
+        elif (wanted := DECIDING.get((op, value))) is not None and part.get("instances"):
+            some = [one for one in part["instances"] if self.truth(one) is wanted]
+            yield from (found for one in some for found in self.decisive(one, wanted))
+        else:
+            yield part
 
     # ---- facts ----
 

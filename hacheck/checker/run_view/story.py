@@ -77,7 +77,8 @@ def fault_words(reader: ViewReader, step: int) -> str:
         return f"the link {links} is cut" if len(cuts) == 1 else f"the links {links} are cut"
     for effect in reader.effects(step, "lock"):
         if effect["before"] != "none":
-            return f"{effect['lock']} is lost, {effect['before']} is not notified"
+            lost = f"{effect['lock']} is lost"
+            return lost if effect.get("notified") else f"{lost}, {effect['before']} is not notified"
     for effect in reader.effects(step, "lost", "cleared"):
         return f"{effect['name']} from {effect['from']} to {effect['to']} is lost"
     head, said = reader.steps[step - 1]["caption"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -47,7 +47,7 @@ class ViewReader:
         self._place = {(slot["owner"], slot["name"]): place for place, slot in enumerate(self.slots)}
         self._states = list(self._unfold())
         self._cuts = list(self._cut_links())
-        self._names = re.compile("|".join(rf"\b{re.escape(node)}\b" for node in sorted(self.nodes, reverse=True)))
+        self._names = names_of(self.nodes)
         self.mentions = lru_cache(maxsize=None)(self._mentions)
 
     def _unfold(self) -> Iterator[list[int]]:
@@ -152,6 +152,11 @@ class ViewReader:
     def actor(self, step: int) -> str:
         """The node on which a step happens, or nothing."""
         return self.steps[step - 1]["actor"] or ""
+
+
+def names_of(nodes: Iterable[str]) -> re.Pattern[str]:
+    """What finds nodes in text: `Replica 1`, `replica-1`, and not in `replica-1/7`, which is something else."""
+    return re.compile("|".join(rf"(?<![\w/-]){re.escape(node)}(?![\w/-])" for node in sorted(nodes, reverse=True)))
 
 
 def note_send_steps(steps: Sequence[Json], initial: int = 0) -> None:

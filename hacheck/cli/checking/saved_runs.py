@@ -39,6 +39,9 @@ from hacheck.supervise.resources import memory_default
 if TYPE_CHECKING:
     from hacheck.checker.blame.blamed import Blamed
 
+CODE_RUN = "hacheck.sim"
+"""The key by which a saved run of code is known."""
+
 # What the standard library's JSON decoder gives: a recursive type that Python cannot narrow usefully.
 Json = Any
 
@@ -112,6 +115,13 @@ def show_saved(
     `out`, else to standard output."""
     form, blaming = shown.form, shown.blaming
     content = read_json(file)
+    if is_code_run(content):
+        named = [name for name, given in (("--check", check), ("--property", only), ("--spec", spec)) if given]
+        named += [name for name, given in (("--blame", blaming), ("--path", shown.path)) if given]
+        refuse_with_code(file, [*named, *["--steps"] * shown.steps])
+        from hacheck.cli.running.saved_code_runs import show_code_run
+
+        return show_code_run(file, content, form, shown.out, no_color=no_color)
     several = isinstance(content, dict) and "specs" in content
     saved = choose(saved_runs(content, file, spec if several else None), file, check, only)
     target = open_target(shown.out or "-") if form is not None else None
@@ -135,6 +145,17 @@ def show_saved(
         console.print()
         console.print(indented(shown_blame(found), 2))
     return ExitCode.AS_EXPECTED
+
+
+def is_code_run(content: Json) -> bool:
+    """Whether a file holds a run of code, as `simulate-impl --out` writes it."""
+    return isinstance(content, dict) and CODE_RUN in content
+
+
+def refuse_with_code(file: str, options: list[str]) -> None:
+    """Errors: `BadInput` where there are options that a run of code has no use for."""
+    if options:
+        raise BadInput(f"{file}: is a run of code, which goes without {options[0]}", "leave it out")
 
 
 def on_path(system: System, run: Run, path: str) -> Run:
@@ -194,6 +215,11 @@ def report_saved(
     from hacheck.cli.page.writing import good_runs, runs_report
 
     content = read_json(file)
+    if is_code_run(content):
+        refuse_with_code(file, ["--blame"] * (blaming is not None))
+        from hacheck.cli.running.saved_code_runs import report_code_run
+
+        return report_code_run(file, content, report)
     several = isinstance(content, dict) and "specs" in content
     found = saved_runs(content, file, spec if several else None)
     document = one_of_several(content["specs"], file, spec) if several else content

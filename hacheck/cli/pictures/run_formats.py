@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
+from typing import Any
 
 from hacheck.checker.blame.blamed import Blamed
 from hacheck.checker.pictures.lanes import CLIENTS
@@ -41,6 +42,11 @@ def in_format(
         about_run = {"spec": name, "check": check, "settings": dict(system.settings)}
         added = {} if blamed is None else blame_of(blamed, view["story"])
         return json.dumps({**view, **added, **about_run}, ensure_ascii=False) + "\n"
+    return drawing(form, view)
+
+
+def drawing(form: str, view: Any) -> str:
+    """A view as text of a drawing's format: svg, mermaid, plantuml, shiviz."""
     reader = ViewReader(view)
     writers: dict[str, Callable[[ViewReader], str]] = {
         "mermaid": mermaid, "plantuml": plantuml, "shiviz": shiviz, "svg": svg,

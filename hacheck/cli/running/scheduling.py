@@ -9,17 +9,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck.api.comparison import nodes_of
+from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.console import output_console, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
+from hacheck.cli.pictures.run_picture import RunPicture
 from hacheck.cli.progress import ProgressLine
 from hacheck.cli.running.protocols import first_possible, refusals
-from hacheck.cli.running.simulation_story import drawn
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.documents.implementation import CheckImplDocument, Disagreement, ScheduleStep
-from hacheck.impl.simulator.story import StoryLine
 from hacheck.impl.system import System
 from hacheck.impl.systems import system as code_of
 from hacheck.model.language import syntax_tree
@@ -27,6 +27,8 @@ from hacheck.model.language.declarations import NodeDeclaration
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
+from hacheck.testing.code_runs.code_view import CodeRun, code_view
+from hacheck.testing.code_runs.watched_schedule import schedule_entries
 from hacheck.testing.expected_lines import instead
 from hacheck.testing.line_encoding import UnfitEvent
 from hacheck.testing.reference_protocols import FOLLOWED, Followed
@@ -46,10 +48,6 @@ REPLICAS_TRIED = (2, 3, 1, 4)
 
 FAULTS = {"crash": "crash", "cut": "cut", "power": "power failure", "lock": "lost lock"}
 """What people call the kinds of faults."""
-
-MARKS = {"start": "start", "crash": "end", "crash-written": "end", "power": "end", "deliver": "message"}
-MARKS |= {"cut": "fault", "lose": "fault"}
-"""How steps are drawn, if not as inputs."""
 
 
 class Request(Struct, frozen=True):
@@ -228,7 +226,7 @@ def _show(
 ) -> None:
     console = output_console(no_color=request.no_color)
     for found, explanation in shown:
-        _show_schedule(console, found)
+        _show_schedule(console, setting, found)
         for line in instead(explanation):
             say(console, f"  {line}")
         console.print()
@@ -278,9 +276,11 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: Un
         yield "which actions of the model were never possible is unknown: it would take too long to find out"
 
 
-def _show_schedule(console: Console, found: Found) -> None:
-    for row in drawn(console, list(_story(found))):
-        console.print(row, soft_wrap=True, highlight=False)
+def _show_schedule(console: Console, setting: Setting, found: Found) -> None:
+    members = setting.code.members(setting.replicas, setting.clients, setting.options)
+    choices = [step.choice for step in found.steps]
+    entries, _ = schedule_entries(setting.code, members, setting.options, choices)
+    console.print(RunPicture(ViewReader(code_view(CodeRun(members, entries, broken=(why(found),))))))
     say(console, f"{symbols(console).violated} {why(found)}", "bad")
 
 
@@ -291,15 +291,6 @@ def why(found: Found) -> str:
     if found.violated:
         return f"every run of the model that explains this violates {', '.join(found.violated)}"
     return found.failed
-
-
-def _story(found: Found) -> Iterator[StoryLine]:
-    for step in found.steps:
-        kind, *names = step.choice
-        other = names[0] if kind == "deliver" else ""
-        yield StoryLine(step.at_us, MARKS.get(kind, "input"), step.about, names[-1], other)
-        for event in step.shown:
-            yield StoryLine(step.at_us, "record", event.text.removeprefix(f"{event.node}: "), event.node)
 
 
 def document_of(

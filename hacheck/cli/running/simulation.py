@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -35,7 +36,10 @@ from hacheck.impl.systems import system as system_of
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Died, Done, Failed, ProcessPool
 from hacheck.supervise.resources import usable_cores
+from hacheck.testing.code_runs.code_view import CodeRun, code_view
 from hacheck.wording import plural
+
+Json: TypeAlias = Any
 
 SEEDS_MAX = 100_000_000
 CHUNK = 8
@@ -249,20 +253,40 @@ def _failure_of(
 
         small = reduced(system, outcome, go_on=go_on)
         outcome, attempts = small.outcome, small.attempts
-    lines = _story(system, outcome)
-    return Failure(label, seed, outcome, attempts, faults, tuple(lines))
+    lines, view = _shown(system, outcome)
+    return Failure(label, seed, outcome, attempts, faults, tuple(lines), view)
 
 
-def _story(system: System, outcome: Outcome, history: History | None = None) -> list[StoryLine]:
+def _history() -> History:
+    """What keeps all of a run that a picture shows."""
+    return History(standing=True)
+
+
+def _shown(system: System, outcome: Outcome, history: History | None = None) -> tuple[list[StoryLine], Json]:
+    """The lines of a run for documents, and its view."""
     if history is None:
-        history = History()
+        history = _history()
         run(system, outcome.again(), history)
     until = outcome.end_us
     if outcome.defect is not None:
         until = outcome.defect.at_us
     elif outcome.broken:
         until = outcome.broken[0].at_us
-    return story(history.entries, until)
+    plan = outcome.plan
+    members = system.members(plan.replicas, plan.clients, system.options(plan.settings))
+    view = code_view(CodeRun(members, history.entries, until, _what_broke(outcome)))
+    return story(history.entries, until), view
+
+
+def _what_broke(outcome: Outcome) -> tuple[str, ...]:
+    """What went wrong, in sentences."""
+    if outcome.defect is not None:
+        gone = outcome.defect
+        return (f"{gone.member} fails at {gone.at_us / 1e6:.6f} s: {gone.what}.",)
+    if not outcome.broken:
+        return ()
+    first = outcome.broken[0]
+    return (f"{first.promise}: {first.story} ({first.at_us / 1e6:.6f} s).",)
 
 
 def _save(folder: Path, protocol: str, failure: Failure) -> None:
@@ -273,18 +297,23 @@ def _save(folder: Path, protocol: str, failure: Failure) -> None:
         raise BadInput(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def replay_run(request: Request, file: str) -> ExitCode:
-    """Runs what a file describes, and shows the run. Errors: `BadInput`."""
-    try:
-        text = Path(file).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise BadInput(f"{file}: cannot be read: {reason}") from None
-    target = None if request.json is None else open_target(request.json)
-    history = History()
+class Replayed(Struct, frozen=True):
+    """A saved run done again."""
+
+    system: str
+    plan: Plan
+    outcome: Outcome
+    history: History
+    lines: tuple[StoryLine, ...]
+    view: Json
+
+
+def replayed(file: str, text: bytes, protocol: str | None = None) -> Replayed:
+    """Runs what a file describes. `protocol`: of which it is to be. Errors: `BadInput`."""
+    history = _history()
     try:
         saved = from_json(text)
-        if saved.system != request.protocol:
+        if protocol is not None and saved.system != protocol:
             raise BadInput(
                 f"{file}: is a run of {saved.system}", f"hacheck simulate-impl {saved.system} --replay {file}"
             )
@@ -294,18 +323,30 @@ def replay_run(request: Request, file: str) -> ExitCode:
         raise BadInput(f"{file}: {refused}") from None
     except KeyError as error:
         raise BadInput(f"{file}: a fault hits {error}, which is not there") from None
+    lines, view = _shown(system, outcome, history)
+    return Replayed(saved.system, saved.plan, outcome, history, tuple(lines), view)
+
+
+def replay_run(request: Request, file: str) -> ExitCode:
+    """Runs what a file describes, and shows the run. Errors: `BadInput`."""
+    try:
+        text = Path(file).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadInput(f"{file}: cannot be read: {reason}") from None
+    target = None if request.json is None else open_target(request.json)
+    found = replayed(file, text, request.protocol)
+    outcome, plan = found.outcome, found.plan
     tally = Tally()
-    tally.add(saved.plan.seed, outcome)
+    tally.add(plan.seed, outcome)
     if request.record is not None:
-        _record(open_folder(request.record), f"{request.protocol}-{saved.plan.seed}", history)
-    shown = Failure(
-        failure(outcome), saved.plan.seed, outcome, 0, len(outcome.faults), tuple(_story(system, outcome, history))
-    )
+        _record(open_folder(request.record), f"{request.protocol}-{plan.seed}", found.history)
+    shown = Failure(failure(outcome), plan.seed, outcome, 0, len(outcome.faults), found.lines, found.view)
     code = exit_code(tally, complete=True)
-    summary = simulation_report.Summary(request.protocol, "those of the file", saved.plan, tally, (shown,), 0.0)
+    summary = simulation_report.Summary(request.protocol, "those of the file", plan, tally, (shown,), 0.0)
     if target is not None:
         target.write(simulation_report.document_of(summary, 1, code))
     if request.json != "-":
-        simulation_report.show_run(shown, saved.system, file, no_color=request.no_color)
-        _show_how_to_compare(request, saved.plan, [fault.kind for fault in outcome.faults])
+        simulation_report.show_run(shown, found.system, file, no_color=request.no_color)
+        _show_how_to_compare(request, plan, [fault.kind for fault in outcome.faults])
     return code

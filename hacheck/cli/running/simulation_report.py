@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct, field
 from rich.text import Text
 
+from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.cli.console import output_console, say, seconds, symbols, visible
 from hacheck.cli.guard import ExitCode, version
-from hacheck.cli.running.simulation_story import drawn
+from hacheck.cli.pictures.run_picture import RunPicture
 from hacheck.documents.implementation import (
     BrokenPromise,
     FailedRun,
@@ -24,7 +25,7 @@ from hacheck.documents.implementation import (
 from hacheck.impl.simulator.profiles import TARGETS
 from hacheck.impl.simulator.reducing import failure
 from hacheck.impl.simulator.running import Outcome, Plan
-from hacheck.impl.simulator.story import StoryLine, fault_words
+from hacheck.impl.simulator.story import StoryLine
 from hacheck.wording import plural
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Tally(Struct):
 
 class Failure(Struct, frozen=True):
     """A run that is shown. `label`: how it failed, empty if it did not; `attempts`: how many runs it took to make it
-    small; `faults`: how many there were before."""
+    small; `faults`: how many there were before; `view`: what its picture shows."""
 
     label: str
     seed: int
@@ -84,6 +85,7 @@ class Failure(Struct, frozen=True):
     attempts: int
     faults: int
     story: tuple[StoryLine, ...]
+    view: Any
 
     def file_name(self, protocol: str) -> str:
         """What its file is called."""
@@ -208,8 +210,7 @@ def _command(summary: Summary, one: Failure, out: str | None) -> str:
 
 def _show_story(console: Console, one: Failure) -> None:
     outcome = one.outcome
-    for line in drawn(console, one.story):
-        console.print(line, soft_wrap=True, highlight=False)
+    console.print(RunPicture(ViewReader(one.view)))
     for broken in outcome.broken[:BROKEN_SHOWN]:
         said = visible(f": {broken.story} (at {broken.at_us / 1e6:.6f} s)")
         _line(console, f"  {symbols(console).violated} {visible(broken.promise)}", "bad", said)
@@ -221,8 +222,6 @@ def _show_story(console: Console, one: Failure) -> None:
         say(console, gone.trace.rstrip())
     if outcome.exhausted:
         say(console, f"  more than {outcome.plan.around.events_max:,} events: the run was stopped", "doubt")
-    for fault in outcome.faults:
-        say(console, f"  {symbols(console).fault} {fault.at_us / 1e6:.6f} s  {fault_words(fault)}", "fault")
 
 
 def show_run(one: Failure, protocol: str, file: str, *, no_color: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Protocol, TypeAlias
 
@@ -28,6 +29,10 @@ class Watcher(Protocol):
 
     def recorded(self, at_us: int, local_us: int, member: Name, record: Record) -> None:
         """A process wrote a record; `local_us`: by its own clock."""
+        ...
+
+    def unlocked(self, at_us: int, member: Name, lock: Name) -> None:
+        """A process gives a lock back."""
         ...
 
     def started(self, at_us: int, member: Name, incarnation: int) -> None:
@@ -69,6 +74,14 @@ class Recorded(Struct, frozen=True, gc=False):
     record: Record
 
 
+class Unlocked(Struct, frozen=True, gc=False):
+    """A process gives a lock back."""
+
+    at_us: int
+    member: Name
+    lock: Name
+
+
 class Came(Struct, frozen=True, gc=False):
     """A process was started."""
 
@@ -93,15 +106,34 @@ class Strike(Struct, frozen=True, gc=False):
     begins: bool
 
 
-Entry: TypeAlias = Sent | Given | Recorded | Came | Went | Strike
+class Standing(Struct, frozen=True, gc=False):
+    """Who stands how after what came before: `serving`: the processes that believe they serve; `held`: each lock that
+    is held, with its holder."""
+
+    serving: tuple[Name, ...] = ()
+    held: tuple[tuple[Name, Name], ...] = ()
+
+
+Entry: TypeAlias = Sent | Given | Recorded | Unlocked | Came | Went | Strike | Standing
 
 
 class History:
-    """Everything that happened, in order. `inputs`: with messages and timers, not only records and faults."""
+    """Everything that happened, in order. `inputs`: with messages and timers, not only records and faults.
 
-    def __init__(self, *, inputs: bool = True) -> None:
-        self._inputs = inputs
+    `probe`: who stands how now; if there is one, a `Standing` is kept wherever that has changed.
+    """
+
+    def __init__(self, *, inputs: bool = True, standing: bool = False) -> None:
+        self._inputs, self.wants_standing = inputs, standing
         self.entries: list[Entry] = []
+        self.probe: Callable[[], Standing] | None = None
+        self._standing = Standing()
+
+    def look(self) -> None:
+        """Keeps who stands how, if that has changed since it was kept last."""
+        if self.probe is not None and (now := self.probe()) != self._standing:
+            self._standing = now
+            self.entries.append(now)
 
     def sent(self, at_us: int, sender: Name, to: Name, message: Message) -> None:
         """A message sets out."""
@@ -111,22 +143,31 @@ class History:
     def given(self, at_us: int, member: Name, what: Input) -> None:
         """A process gets an input."""
         if self._inputs:
+            self.look()
             self.entries.append(Given(at_us, member, what))
 
     def recorded(self, at_us: int, local_us: int, member: Name, record: Record) -> None:
         """A process wrote a record."""
         self.entries.append(Recorded(at_us, local_us, member, record))
 
+    def unlocked(self, at_us: int, member: Name, lock: Name) -> None:
+        """A process gives a lock back."""
+        if self._inputs:
+            self.entries.append(Unlocked(at_us, member, lock))
+
     def started(self, at_us: int, member: Name, incarnation: int) -> None:
         """A process has been started."""
+        self.look()
         self.entries.append(Came(at_us, member, incarnation))
 
     def ended(self, at_us: int, member: Name, why: str) -> None:
         """A process is gone."""
+        self.look()
         self.entries.append(Went(at_us, member, why))
 
     def fault(self, at_us: int, fault: Fault, begins: bool) -> None:
         """A fault begins, or is over."""
+        self.look()
         self.entries.append(Strike(at_us, fault, begins))
 
     def digest(self) -> str:

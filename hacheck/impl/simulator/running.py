@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from hacheck.impl.node import Name
 from hacheck.impl.simulator.drawing import Drawing
 from hacheck.impl.simulator.faults import Fault
-from hacheck.impl.simulator.history import Watcher
+from hacheck.impl.simulator.history import History, Standing, Watcher
 from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.profiles import profile
 from hacheck.impl.simulator.targets import Cluster
@@ -103,6 +103,8 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
     oracle = system.oracle(members, options)
     world = World(system, members, options, oracle, str(plan.seed), plan.around)
     world.watcher = watcher
+    if isinstance(watcher, History) and watcher.wants_standing:
+        watcher.probe = lambda: Standing(_serving(system, world), _held(world))
     injector = Injector(world)
     drawing: Drawing | None = None
     if isinstance(plan.faults, str):
@@ -128,6 +130,8 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
         defect = Gone(found.member, found.at_us, found.given, found.what, found.place, found.trace)
     except Exhausted:
         exhausted = True
+    if isinstance(watcher, History):
+        watcher.look()
     return Outcome(
         plan=plan,
         broken=tuple(broken),
@@ -146,6 +150,11 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
 def _serving(system: System, world: World) -> tuple[Name, ...]:
     nodes = {name: process.node for name, process in world.processes.items() if process.node is not None}
     return system.serving(nodes)
+
+
+def _held(world: World) -> tuple[tuple[Name, Name], ...]:
+    """The locks that are held, each with who holds it as its host sees it."""
+    return tuple((host.name, host.holder[0].name) for host in world.hosts.all.values() if host.holder is not None)
 
 
 def _verdict(oracle: Oracle, world: World) -> Sequence[Broken]:

@@ -26,7 +26,7 @@ from hacheck.impl.node import (
     Written,
 )
 from hacheck.impl.simulator.faults import Fault
-from hacheck.impl.simulator.history import Came, Entry, Given, Recorded, Sent, Strike, Went
+from hacheck.impl.simulator.history import Came, Entry, Given, Recorded, Sent, Standing, Strike, Unlocked, Went
 
 RARE = 6
 """Records and messages of kinds of which there are no more than so many are shown wherever they are."""
@@ -111,6 +111,8 @@ def _lines(entries: Iterable[Entry]) -> Iterator[tuple[StoryLine, bool, str]]:
 
 def _line(entry: Entry, lost: set[int]) -> tuple[StoryLine, bool, str] | None:
     match entry:
+        case Unlocked() | Standing():
+            return None
         case Sent(at_us, member, to, message):
             if id(entry) not in lost:
                 return None  # shown when it arrives

@@ -333,6 +333,8 @@ class World:
     def _unlock(self, process: Process, effect: Unlock) -> None:
         if effect.lock not in process.member.locks:
             self._wrong(process, effect, "a lock that this member may not take")
+        if self.watcher is not None:
+            self.watcher.unlocked(self.agenda.now, process.name, effect.lock)
         self.hosts.unlock(process, effect.lock)
 
     # ---- processes come and go ----

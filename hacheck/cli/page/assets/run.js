@@ -17,16 +17,21 @@ function runPage() {
         h("div", { id: "panel", role: "tabpanel", "aria-labelledby": `tab-${tab}`, tabindex: 0 })))];
 }
 
+/** Whether a run is one of code: it has times, and no spec, no model states around it. */
+const isOfCode = (view) => view.data.steps[0]?.at !== undefined;
+const OF_CODE = ["step", "state"];
+
 function runHeading(view) {
   const { data, property } = view, faults = data.steps.filter((step) => step.kind === "fault").length;
-  const facts = [`check ${data.check}`, plural(view.length, "step"), plural(faults, "fault")];
+  const facts = [isOfCode(view) ? data.check : `check ${data.check}`, plural(view.length, "step"), plural(faults, "fault")];
   if (data.loop !== null) facts.push(`steps ${data.loop + 1} to ${view.length} repeat for ever`);
   if (property?.source) facts.push(property.source);
   const look = property?.verdict === "violated" ? "bad" : "good";
   return [h("h2", {}, data.name ?? property?.name ?? "a run",
     property?.verdict ? [" ", h("span", { class: `tag ${look}` }, verdictWords(property))] : null,
     property?.outcome ? [" ", h("span", { class: `tag ${MARKS[property.outcome][1]}` }, MARKS[property.outcome][2])] : null),
-  h("p", {}, property?.description, " ", h("span", { class: "soft" }, `· ${facts.join(" · ")}`))];
+  h("p", {}, property?.description, " ",
+    h("span", { class: "soft" }, `${property?.description ? "· " : ""}${facts.join(" · ")}`))];
 }
 
 function storyOf(view) {
@@ -96,12 +101,14 @@ function controls(view) {
     button("link", "copy a link to exactly this (c)", copyLink, { class: "button wide" }));
 }
 
-const tabBar = () => h("div", { class: "tabs", role: "tablist", "aria-label": "about this step" }, TABS.map(([name, words]) =>
+const tabBar = () => h("div", { class: "tabs", role: "tablist", "aria-label": "about this step" },
+  TABS.filter(([name]) => !isOfCode(current()) || OF_CODE.includes(name)).map(([name, words]) =>
   h("button", { type: "button", class: "button", role: "tab", id: `tab-${name}`, "data-tab": name, "aria-controls": "panel",
     "aria-selected": String(name === tab), onclick: () => chooseTab(name) },
   name === "why" && current().property?.kind === "reachable" ? "Why it is reached" : words)));
 
 function chooseTab(name) {
+  if (!byId(`tab-${name}`)) return;
   tab = name;
   for (const one of document.querySelectorAll("[role=tab]")) one.setAttribute("aria-selected", String(one.dataset.tab === name));
   byId("panel").setAttribute("aria-labelledby", `tab-${name}`);

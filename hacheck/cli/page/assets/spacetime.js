@@ -63,7 +63,8 @@ function rowButton(view, row, steps, columns) {
 
 function captionOf(step) {
   const [head, rest] = step.caption ?? [step.action, ""];
-  return [head ? h("b", {}, head) : null, head && rest ? ": " : "", brief(rest)];
+  return [step.at === undefined ? null : h("span", { class: "soft" }, `${Number(step.at.toFixed(4))} s `),
+    head ? h("b", {}, head) : null, head && rest ? ": " : "", step.at === undefined ? brief(rest) : rest];
 }
 
 /** Whether the property is broken in the state of a row: at the end of a violating run, or where an edge says so. */

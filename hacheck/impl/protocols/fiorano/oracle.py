@@ -15,7 +15,7 @@ from hacheck.impl.protocols.fiorano.replicated import ReplicatedServer
 from hacheck.impl.protocols.fiorano.replicated_states import SERVING, Role
 from hacheck.impl.protocols.fiorano.repository import Repository
 from hacheck.impl.protocols.fiorano.shared import SharedServer
-from hacheck.impl.system import Broken, Member
+from hacheck.impl.system import ANSWERED, Broken, Member
 
 _SERVING = frozenset(role.value for role in SERVING)
 
@@ -39,7 +39,7 @@ class PairOracle:
         if event == "asked":
             self._ledger.asked(member, fields)
             self._subscribers[fields["request"]] = tuple(self._subscribed)
-        elif event == "told":
+        elif event == ANSWERED:
             if self._ledger.answered(fields).fields["operation"] == "Subscribe" and fields["outcome"] == OK:
                 self._subscribed[member] = None
         elif event == "state_change":
