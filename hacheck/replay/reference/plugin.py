@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from hacheck.impl.systems import system
 from hacheck.replay.icestorm.plugin import IceStorm
@@ -60,20 +61,25 @@ class Reference:
     def session(self, position: Position, recording: Recording) -> Iterator[ReferenceSession]:
         """Replicas in memory."""
         settings = position.run.settings
-        chosen = {name: str((settings.get(switch) == "on") == on).lower() for switch, (name, on) in OPTIONS.items()}
         code = system("icestorm")
-        options = code.options({**chosen, **dict.fromkeys(RELEASED, "true"), "workload": "none"})
+        options = code.options(options_of(settings))
         traffic = Traffic(holds, recording.message)
         replicas = SteppedReplicas(code, int(settings["replicas"]), options, traffic)
         yield ReferenceSession(position, replicas, traffic)
 
 
-class ReferenceSession:
-    """One run on one cluster in memory."""
+def options_of(settings: Mapping[str, str]) -> dict[str, str]:
+    """The options of the implementation that the settings of a run ask for."""
+    chosen = {name: str((settings.get(switch) == "on") == on).lower() for switch, (name, on) in OPTIONS.items()}
+    return {**chosen, **dict.fromkeys(RELEASED, "true"), "workload": "none"}
 
-    def __init__(self, position: Position, replicas: SteppedReplicas, traffic: Traffic) -> None:
+
+class ReferenceSession:
+    """One run on one cluster. `replicas`: those in memory, or processes."""
+
+    def __init__(self, position: Position, replicas: Any, traffic: Traffic, response: int = 0) -> None:
         self.position, self.replicas, self.traffic = position, replicas, traffic
-        self._steps = ElectionSteps(position, replicas, traffic, 0)
+        self._steps = ElectionSteps(position, replicas, traffic, response)
         self.steps = {name: self._acting(row) for name, row in self._steps.table.items()}
 
     def _acting(self, row: Callable[..., None]) -> Callable[..., None]:
@@ -99,7 +105,7 @@ class ReferenceSession:
 
     def observe(self) -> Mapping[str, Json]:
         """How the replicas say that they stand, what they hold, and what clients were answered."""
-        names = ("mode", "coordinator", "group", "max", "topics")
+        names = ("mode", "coordinator", "group", "max", "topics", "stamp", "members")
         state: dict[str, dict[str, Json]] = {f"Replica.{name}": {} for name in names}
         for replica in self.replicas.ids:
             view = self.replicas.standing(replica)
@@ -108,6 +114,8 @@ class ReferenceSession:
             key = str(replica)
             state["Replica.mode"][key] = view.state
             state["Replica.coordinator"][key] = None if view.coord == replica else view.coord
+            if view.state == "normal" and view.coord == replica:
+                state["Replica.members"][key] = [member for member in view.group if member != replica]
             if self._steps.of("group", replica) is not None:
                 state["Replica.group"][key] = view.group_name
             if not any(
@@ -116,6 +124,9 @@ class ReferenceSession:
                 state["Replica.max"][key] = view.max
             if not self._steps.asking():
                 state["Replica.topics"][key] = self._numbers(self.replicas.topics(replica))
+                stamp = self.replicas.stamp(replica)
+                if stamp is not None:
+                    state["Replica.stamp"][key] = {"generation": stamp.generation, "iteration": stamp.iteration}
         found: dict[str, Json] = dict(state)
         if not self._steps.asking():
             found["acknowledged"] = sorted(n for n, outcome in self._steps.outcomes.items() if outcome == "ok")

@@ -4,47 +4,23 @@ of the replica whose step it is. So a run is carried out in milliseconds, the sa
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hacheck.impl.node import Message as Sent
 from hacheck.impl.node import Received, Record, Send
 from hacheck.impl.protocols.icestorm import messages as ice
-from hacheck.impl.protocols.icestorm.records import Create
+from hacheck.impl.protocols.icestorm.records import Create, Stamp
 from hacheck.impl.stepper import Cluster
 from hacheck.impl.system import System
 from hacheck.replay.outcomes import Awaited
+from hacheck.replay.reference.calls import Calls, line_of
 from hacheck.replay.traffic import CLIENT, Message, Traffic
 
 CLIENT_NAME = "client-1"
 GUEST = "guest"
 STEPS_MAX = 400
 """So many deliveries and timers are tried for what a step waits for."""
-
-OPERATIONS: Mapping[type[Sent], str] = {
-    ice.AreYouCoordinator: "areYouCoordinator",
-    ice.Invitation: "invitation",
-    ice.Accept: "accept",
-    ice.AreYouThere: "areYouThere",
-    ice.Init: "init",
-    ice.Ready: "ready",
-    ice.Apply: "createTopic",
-    ice.Sync: "sync",
-    ice.Ping: "ice_ping",
-}
-"""What real replicas call the requests."""
-
-LINES = {
-    "group_created": "creating new self-coordinated group",
-    "invitation_ignored": "invitation ignored",
-    "not_enough_nodes": "not enough nodes",
-    "sync_failed": "syncing failed",
-    "init_failed": "initMaster failed",
-    "commenced": "reporting for duty as coordinator",
-    "ready_failed": "error calling ready",
-    "coordinator_lost": "lost connection to coordinator",
-}
-"""How real replicas say it, as far as a step waits for it."""
 
 
 class SteppedReplicas:
@@ -61,7 +37,7 @@ class SteppedReplicas:
         self._down = set(self.ids)
         self._lines: dict[int, list[str]] = {number: [] for number in self.ids}
         self._seen: dict[int, Message | None] = {}  # what is under way, by its identity, with what holds it
-        self._asked: dict[tuple[int, int, int], str] = {}
+        self._calls = Calls()
         self._ready: set[int] = set()
         self._done: dict[str, Callable[[str], None]] = {}
         self._kept: list[Sent] = []  # so that identities are not used again
@@ -75,12 +51,7 @@ class SteppedReplicas:
         number = self._names.get(member)
         if number is None:
             return
-        fields = record.fields
-        text = LINES.get(record.event, record.event)
-        if record.event == "state_change":
-            text = f"transition from {fields['old']} to {fields['new']}"
-        shown = ", ".join(f"{name} {value}" for name, value in fields.items() if name != "id")
-        self._lines[number].append(f"{text} ({shown})" if shown else text)
+        self._lines[number].append(line_of(record.event, record.fields))
 
     # ---- replicas ----
 
@@ -122,6 +93,11 @@ class SteppedReplicas:
         """The topics that a replica has."""
         node: Any = self.cluster.processes[f"replica-{replica}"].node
         return sorted(node.store.topics) if node is not None else []
+
+    def stamp(self, replica: int) -> Stamp | None:
+        """The stamp of the last update that a replica has; none, if it is down."""
+        node: Any = self.cluster.processes[f"replica-{replica}"].node
+        return node.store.stamp if node is not None else None
 
     def begin_request(self, replica: int, topic: str, done: Callable[[str], None]) -> None:
         """A client asks a replica for a topic."""
@@ -169,14 +145,6 @@ class SteppedReplicas:
         source, target = self._names.get(sender), self._names.get(to)
         if source is None or target is None:
             return None
-        operation, call = OPERATIONS.get(type(item)), getattr(item, "call", 0)
-        kind = "request"
-        if operation is None:
-            kind = "reply"
-            operation = self._asked.get((target, source, call), "?")
-        elif call:
-            self._asked[source, target, call] = operation
-        detail = str(getattr(item, "yes", getattr(item, "group", "")))
 
         def deliver(goes: bool) -> None:
             if goes:
@@ -184,7 +152,7 @@ class SteppedReplicas:
             elif item in (queue := self.cluster.links.get((sender, to), deque())):
                 queue.remove(item)
 
-        return Message(source, target, kind, operation, call, detail, deliver)
+        return self._calls.message(source, target, item, deliver)
 
     def _deliver(self) -> bool:
         """Takes the next thing that nothing holds: a write, an answer of a host, a message. Returns whether there was
