@@ -9,6 +9,7 @@ from msgspec import Struct
 from hacheck.api.comparison import Checker, Compared
 from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.logs.alert_delivery import Receivers, receivers
 from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance import exit_code
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict
@@ -30,6 +31,33 @@ from hacheck.traces.simulation.record_values import field_types
 from hacheck.wording import plural
 
 
+class FollowedLogs(Struct, frozen=True):
+    """What the user said of logs that are followed: how they are read, who gets alerts, where metrics are served."""
+
+    adapter: str
+    zone: str | None
+    delay_seconds: float
+    receivers: Receivers
+    metrics: int | None
+
+
+def logs_followed(
+    adapter: str | None,
+    zone: str | None,
+    delay_seconds: float,
+    webhook: str | None,
+    command: str | None,
+    metrics: int | None,
+) -> FollowedLogs | None:
+    """The logs that are followed, if there is an adapter. Errors: `BadInput` for an option that only they have."""
+    if adapter is not None:
+        return FollowedLogs(adapter, zone, delay_seconds, receivers(webhook, command), metrics)
+    for name, value in {"--webhook": webhook, "--alert-command": command, "--metrics": metrics}.items():
+        if value is not None:
+            raise BadInput(f"{name} is for logs", "add --adapter NAME; without it FOLDER has files of JSON lines")
+    return None
+
+
 class MonitorRequest(Struct, frozen=True):
     """What the user asked of `monitor`."""
 
@@ -37,6 +65,8 @@ class MonitorRequest(Struct, frozen=True):
     folder: str
     results: str
     comparison: ComparisonOptions
+    properties: tuple[str, ...]
+    logs: FollowedLogs | None
     per_node: bool
     skew_ms: int
     capacity: int
@@ -60,8 +90,7 @@ class Watched(Struct, frozen=True):
 def monitor_traces(request: MonitorRequest) -> ExitCode:
     """Checks traces until it is stopped. Returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color, defaults_only=True)
-    compared = what_is_compared(request.comparison, specification, no_color=request.no_color)
-    watched = what_is_watched(request, compared)
+    compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
     results = Path(request.results)
     if results.resolve().is_relative_to(Path(request.folder).resolve()):
         hint = "give a folder outside it: verdicts would be read as records"
@@ -70,6 +99,9 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
         results.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"{results}: cannot be created: {error.strerror}") from None
+    if request.logs is not None:
+        return logs_monitored(request, request.logs, compared, results)
+    watched = what_is_watched(request, compared)
     findings = Findings()
     line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
     with Interruption().watching() as interruption, line.shown("reading"):
@@ -95,6 +127,32 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
         show_findings(console, findings)
     code = exit_code(outcome, findings)
     return ExitCode.AS_EXPECTED if code == ExitCode.UNDECIDED and not outcome.counts.get("unknown") else code
+
+
+def logs_monitored(request: MonitorRequest, logs: FollowedLogs, compared: Compared, results: Path) -> ExitCode:
+    """Follows logs with an adapter. Errors: `BadInput`."""
+    from hacheck.cli.logs.live_monitor import LiveRequest, monitor_logs
+
+    live = LiveRequest(
+        folder=Path(request.folder),
+        results=results,
+        adapter=logs.adapter,
+        zone=logs.zone,
+        skew_ms=request.skew_ms,
+        capacity=request.capacity,
+        delay_seconds=logs.delay_seconds,
+        once=request.once,
+        receivers=logs.receivers,
+        metrics=logs.metrics,
+        quiet=request.quiet,
+        no_color=request.no_color,
+    )
+    try:
+        return monitor_logs(live, compared)
+    except TracesError as error:
+        raise BadInput(error.message, error.hint) from None
+    except ObservingError as error:
+        raise BadInput(f"{request.spec}: {error}", "see `log` in docs/language.md: hacheck explain language") from None
 
 
 def what_is_watched(request: MonitorRequest, compared: Compared) -> Watched:

@@ -138,6 +138,14 @@ def open_logs(place: Path, adapter: Adapter, zone: str | None = None) -> LogData
     return LogDataset(logs, adapter, zone, unread)
 
 
+def logs_in(place: Path, adapter: Adapter) -> tuple[LogFile, ...]:
+    """The logs that are in a folder by now, perhaps none. Errors: `OSError`."""
+    try:
+        return _logs(place, adapter)[0]
+    except TracesError:
+        return ()
+
+
 def _logs(place: Path, adapter: Adapter) -> tuple[tuple[LogFile, ...], tuple[str, ...]]:
     """The logs at a place, and the files there that none of the adapters reads."""
     if not place.exists():

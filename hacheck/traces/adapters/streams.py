@@ -42,6 +42,16 @@ class Record(Struct, frozen=True):
     columns: dict[str, Any]
 
 
+class StreamMemory(Struct, frozen=True):
+    """What a stream knows of the lines before: the latest time, which nodes they named, how many there were of each
+    event, and the last number of each node."""
+
+    when: int = 0
+    named_nodes: dict[str, str] = {}
+    counts: list[tuple[str, str, int]] = []
+    numbers: list[tuple[str, str, int]] = []
+
+
 class Stream:
     """Reads the logs of one node (or one log, whose lines name the nodes), file after file."""
 
@@ -106,6 +116,31 @@ class Stream:
             for line, columns in found:
                 self._when = max(self._when, columns.get(TIME) or 0)
                 yield Record(self._when, source, line, columns)
+
+    def more(self, name: str, source: int, lines: Iterable[tuple[int, bytes]]) -> Iterator[Record]:
+        """The records of further whole lines of a file that grows."""
+        self._name, self._open_line = name, None
+        found = self._of_objects(lines) if self._adapter.json is not None else self._of_text(lines)
+        for line, columns in found:
+            self._when = max(self._when, columns.get(TIME) or 0)
+            yield Record(self._when, source, line, columns)
+
+    def begins_entry(self, line: bytes) -> bool:
+        """Whether a line begins an entry, so that no line before it goes on."""
+        head = self._adapter.line.head
+        return head is None or head.match(line.decode("utf-8", errors="backslashreplace")) is not None
+
+    def memory(self) -> StreamMemory:
+        """What lines that were read say about those to come."""
+        counts = [(*key, number) for key, number in self._counts.items()]
+        numbers = [(*key, number) for key, number in self._last_numbers.items()]
+        return StreamMemory(self._when, dict(self._named_nodes), counts, numbers)
+
+    def remember(self, memory: StreamMemory) -> None:
+        """Goes on where `memory` was taken."""
+        self._when, self._named_nodes = memory.when, dict(memory.named_nodes)
+        self._counts = Counter({(node, event): number for node, event, number in memory.counts})
+        self._last_numbers = {(trace, node): number for trace, node, number in memory.numbers}
 
     def _first_time(self, file: TraceFile) -> int:
         known = (self._adapter, self._fields, self._zone, self._node, self._trace_id)

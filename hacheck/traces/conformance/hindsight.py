@@ -123,6 +123,7 @@ class Hindsight(Struct):
     - `lives`: what is known of its nodes beyond the records; `None` where nothing is;
     - `marks`: by number of a property and cut; `certainty`: by number of a property;
     - `edges`, `indices`: by cut, what is worked out once; `ruled_out`: whether steps were left out by `lives`;
+    - `alive`: by cut, which of the kept states lead to the end of the log;
     - `presumed`: by number of a property the nodes that are taken to have ended promptly, each with a cut before which
       it must have; else the property would be possible, or at more moments.
     """
@@ -133,6 +134,7 @@ class Hindsight(Struct):
     lives: NodeLives | None = None
     marks: dict[int, dict[Cut, Marks]] = field(default_factory=dict)
     certainty: dict[int, Certainty] = field(default_factory=dict)
+    alive: dict[Cut, Any] = field(default_factory=dict)
     presumed: dict[int, dict[str, Cut]] = field(default_factory=dict)
     edges: dict[Cut, _Edges] = field(default_factory=dict)
     indices: dict[Cut, _Index] = field(default_factory=dict)
@@ -141,7 +143,7 @@ class Hindsight(Struct):
     def look_back(self, numbers: Sequence[int]) -> None:
         """Finds `marks`, `certainty` and `presumed` of some properties. Cost: each kept state is expanded once more."""
         cuts = sorted(self.search.kept, key=lambda one: (sum(one), one), reverse=True)
-        alive: dict[Cut, Any] = {}
+        alive = self.alive = {}
         good: dict[int, dict[Cut, Any]] = {number: {} for number in numbers}
         self.marks = {number: {} for number in numbers}
         steps = 0

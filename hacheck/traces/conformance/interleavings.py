@@ -107,7 +107,7 @@ class InterleavingSearch(Struct):
     def run(self, streams: Streams, report: Callable[[], bool] = lambda: True) -> SearchResult | None:
         """Looks for a run that explains all records. `None` if `report` says not to go on. Where `keeps`, `kept` has
         the states of each cut afterwards, closed under hidden steps."""
-        run = _Search(self, streams, report)
+        run = CutSearch(self, streams, report)
         self.kept = {}
         return run.result()
 
@@ -128,7 +128,9 @@ class InterleavingSearch(Struct):
         return window
 
 
-class _Search:
+class CutSearch:
+    """One search. `pending`: by cut the states that are reached and not expanded; `violated`: as in the result."""
+
     def __init__(self, search: InterleavingSearch, streams: Streams, report: Callable[[], bool]) -> None:
         self.search, self.streams, self.report = search, streams, report
         self.compiled, self.memory = search.compiled, search.memory
