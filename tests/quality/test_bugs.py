@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from hacheck.testing.reference_protocols import FOLLOWED
-from tests.nightly import nightly
+from tests.nightly import by_night, nightly
 from tests.quality.bugs import Bug, bugs, changed
+from tests.quality.directed import DIRECTED, Directed, broken
 from tests.quality.methods import METHODS
 from tests.quality.running import Job, results
 
@@ -84,3 +85,10 @@ def test_ten_thousand_runs_of_code_without_bugs_are_let_alone(protocol: str) -> 
         assert not result.found, (first, result)
         runs += result.runs
         first += 1_000_000
+
+
+@pytest.mark.parametrize("one", by_night(DIRECTED, lambda one: one.clients == 2))
+def test_a_bug_that_only_one_run_shows_breaks_its_promise_there_and_nothing_else_does(one: Directed) -> None:
+    assert ast.dump(ast.parse(changed(one.bug, source(one.bug)))) != ast.dump(ast.parse(source(one.bug)))
+    assert broken(one, changed=False)[0] == []
+    assert broken(one, changed=True)[0] == [one.promise] * bool(one.promise)

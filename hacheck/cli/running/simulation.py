@@ -25,7 +25,7 @@ from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.simulation_report import Failure, Tally, far
 from hacheck.impl.recording import TOTAL, write_trace
 from hacheck.impl.simulator.history import History
-from hacheck.impl.simulator.profiles import profile
+from hacheck.impl.simulator.profiles import PROMISED, profile
 from hacheck.impl.simulator.reducing import failure, reduced
 from hacheck.impl.simulator.running import Outcome, Plan, run
 from hacheck.impl.simulator.saving import SavedRun, from_json, to_json
@@ -98,7 +98,16 @@ def simulate_seeds(request: Request) -> ExitCode:
         if out is not None:
             _save(out, request.protocol, one)
     elapsed = time.monotonic() - begun
-    summary = simulation_report.Summary(request.protocol, request.faults, plan, tally, tuple(shown), elapsed, possible)
+    summary = simulation_report.Summary(
+        request.protocol,
+        request.faults,
+        plan,
+        tally,
+        tuple(shown),
+        elapsed,
+        possible,
+        beyond_promise(request, system, plan.replicas),
+    )
     if target is not None:
         target.write(simulation_report.document_of(summary, request.seeds, code))
     if request.json != "-":
@@ -132,6 +141,19 @@ def exit_code(tally: Tally, *, complete: bool) -> ExitCode:
     if any(label.startswith("broken") for label in tally.failures):
         return ExitCode.NOT_AS_EXPECTED
     return ExitCode.AS_EXPECTED if complete and not tally.failures else ExitCode.UNDECIDED
+
+
+def beyond_promise(request: Request, system: System, replicas: int) -> frozenset[str]:
+    """The faults that these runs may meet, as `crash/one`, and that the protocol does not say it survives: at all, or
+    more than once in a run. Errors: `Refused`."""
+    members = system.members(replicas, request.clients, system.options(request.settings))
+    menu, promised = (profile(name, system, Cluster(members)) for name in (request.faults, PROMISED))
+    return frozenset(
+        f"{kind}/{target}"
+        for kind, target in menu.faults
+        if (kind, target) not in promised.faults
+        or ((kind, target) in promised.once and (kind, target) not in menu.once)
+    )
 
 
 def planned(request: Request) -> tuple[System, Plan, tuple[str, ...]]:

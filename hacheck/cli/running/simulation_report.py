@@ -31,7 +31,7 @@ from hacheck.wording import plural
 if TYPE_CHECKING:
     from rich.console import Console
 
-SEEDS_SHOWN, BROKEN_SHOWN = 8, 4
+SEEDS_SHOWN, BROKEN_SHOWN, BEYOND_SHOWN = 8, 4, 6
 
 RUNS_CONCLUSIVE = 20
 """In fewer runs a kind of fault may well be missing: each draws from a part of them only."""
@@ -93,7 +93,8 @@ class Failure(Struct, frozen=True):
 
 
 class Summary(Struct, frozen=True):
-    """All that came of a command. `possible`: the kinds of faults that could have happened."""
+    """All that came of a command. `possible`: the kinds of faults that could have happened; `beyond`: those faults that
+    the protocol does not say it survives."""
 
     protocol: str
     faults: str
@@ -102,6 +103,7 @@ class Summary(Struct, frozen=True):
     shown: tuple[Failure, ...]
     elapsed: float
     possible: tuple[str, ...] = ()
+    beyond: frozenset[str] = frozenset()
 
 
 def far(tally: Tally, runs: int, passed: float) -> str:
@@ -153,6 +155,15 @@ def _numbers(console: Console, summary: Summary) -> None:
         say(console, f"  faults with an effect ({tally.idle:,} more had none):")
     for kind in sorted(kinds, key=list(TARGETS).index):
         say(console, f"    {kind:<12}{', '.join(kinds[kind])}")
+    beyond = [label for label in tally.happened if label in summary.beyond]
+    if beyond:
+        listed = ", ".join(beyond[:BEYOND_SHOWN]) + (", …" if len(beyond) > BEYOND_SHOWN else "")
+        say(
+            console,
+            f"  more than {visible(summary.protocol)} says it survives: {listed}; a promise that breaks may be the "
+            "protocol's fault, and not the code's (--faults promised: only what it survives)",
+            "warn",
+        )
     missing = [kind for kind in summary.possible if kind not in kinds]
     if missing and tally.runs >= RUNS_CONCLUSIVE:
         say(console, f"  never happened: {', '.join(missing)}", "warn")
