@@ -56,7 +56,7 @@ action four(s: Server) when s.n = 1 do s.n := 2
 """
     assert found(body) == [
         ("HA005", "=", "an assignment is written `:=`"),
-        ("HA005", "s", ""),
+        ("HA005", "s", "write `at most one x: T where …`"),
         ("HA005", "=", "equality is written `==`"),
     ]
 

@@ -112,10 +112,13 @@ FORMS = {
     "require …": "action b(s: Server) do require s.n == 1",
     "acquire LOCK then …": "action b(s: Server) do acquire Lock then s.n := 1",
     "release LOCK": "action b(s: Server) do release Lock",
+    "if … then … else …": "action b(s: Server) do if s.n == 0 then s.n := 1 else s.n := 2",
+    "call OPERATION(…) at n as x": "operation ask() from Server to Server returns bool\n"
+    "serve ask() at s from p do answer true\naction b(s: Server) do call ask() at other(s) as x",
     "while … do …": "action b(s: Server) do while s.n < 2 do { s.n := s.n + 1 step more: }",
 }
 """Each form that a hint writes, in a text that is read. Forms that are a word, or need a file, are not here."""
-WORDS = {"do", "if", "serve", "=", "≠", 'use "FILE.ha"', 'system NAME "…"', "action"}
+WORDS = {"begin", "end", "when", "none", "do", "if", "serve", "=", "≠", 'use "FILE.ha"', 'system NAME "…"', "action"}
 
 
 def test_every_form_that_a_hint_writes_is_read() -> None:

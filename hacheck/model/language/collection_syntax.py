@@ -38,6 +38,8 @@ def in_collections(failure: Unreadable, text: str) -> str | None:
     before = text[max(0, start - 200) : start]
     line = text[start : text.find("\n", start) if "\n" in text[start:] else len(text)]
     if found == "where" and (inside := FILTER.search(before)):
+        if re.search(rf"\bnode\s+{re.escape(inside[2])}\b", text):
+            return f"write `{{ {inside[1]}: {inside[2]} where … }}`"
         return f"write `{{ {inside[1]} for {inside[1]} in {inside[2]} where … }}`"
     if found in JOINED and (each := EACH_OF.search(before)):
         return f"brackets stand around the set: `{each[1]} each ({each[2]} {found} …)`"

@@ -90,7 +90,10 @@ def _braces(written: t.Braces, scope: Scope, expected: ty.Type | None) -> ir.Exp
         items = tuple(elaborate(item, scope, expected.element) for item in written.items)
         return ir.MakeCollection(expected, items)
     if not written.items:
-        raise error("HA107", "the type of `{}` is not known here", written.span, "compare or assign it")
+        hint = "compare or assign it"
+        if isinstance(expected, ty.Map):
+            hint = f"a map has a value for every key: `each k: {type_name(expected.key)} -> …`"
+        raise error("HA107", "the type of `{}` is not known here", written.span, hint)
     items = tuple(elaborate(item, scope) for item in written.items)
     element = type_of(items[0])
     for item, tree in zip(items[1:], written.items[1:], strict=True):

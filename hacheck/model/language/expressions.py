@@ -10,7 +10,7 @@ from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.collection_syntax import OF_BAGS, OF_MAPS, OF_SEQUENCES, OF_SETS
 from hacheck.model.language.context import Bound, Scope, describe, type_name
 from hacheck.model.language.diagnostics import Span, error, near
-from hacheck.model.language.foreign_syntax import NAMES
+from hacheck.model.language.foreign_syntax import CALLS, NAMES
 from hacheck.model.typing import BOOL, type_of
 
 VALUES_MAX = 4_096
@@ -54,6 +54,12 @@ def coerce(expression: ir.Expression, wanted: ty.Type, span: Span) -> ir.Express
         hint = "it may be `none`: test for that and use `value(…)`"
     elif isinstance(wanted, ty.Map) and accepts(wanted.value, found):
         hint = f"one value for every key: `each k: {type_name(wanted.key)} -> …`"
+    elif isinstance(wanted, ty.Node) and isinstance(found, ty.Set) and accepts(wanted, found.element):
+        hint = "to each of them: `to each …`, or `for x in … do`"
+    elif isinstance(wanted, ty.Node) and isinstance(found, ty.Range):
+        hint = f"nodes are no numbers; one of a `ranked` kind is `{wanted.name}(1)`"
+    elif isinstance(wanted, ty.Sequence) and accepts(wanted.element, found):
+        hint = "a sequence of one element is written `[…]`; `x[1]` is an element, from 1 on"
     elif isinstance(wanted, ty.Set) and isinstance(found, ty.Set) and accepts(wanted.element, found.element):
         hint = f"of its elements, those that fit: `{{ e for e: {type_name(wanted.element)} where e in (…) }}`"
     raise error("HA104", f"this is {type_name(found)}, where {describe(wanted)} is needed", span, hint)
@@ -148,16 +154,31 @@ def _unknown_hint(word: str, scope: Scope) -> str | None:
     if kind is not None and f"{kind.name}.{word}" in context.variables:
         actor = scope.actor.name if isinstance(scope.actor, ir.Local) else "n"
         return f"a field is written with its node: `{actor.split('$')[0]}.{word}`"
+    if word in context.rules.functions or word in CALLS:
+        return CALLS.get(word) or f"it is a function: `{word}(…)`"
     known = [*context.constants, *context.members, *context.definitions, *scope.locals]
     known += [variable for variable in context.variables if "." not in variable]
-    return near(word, known)
+    return near(word, known) or _where_from(word, scope)
+
+
+def _where_from(word: str, scope: Scope) -> str:
+    """How a name comes to be, for one that is like no other."""
+    context = scope.context
+    for kind in context.nodes.values():
+        if f"{kind.name}.{word}" in context.variables:
+            return f"a field is written with its node: `{kind.name[0].lower()}.{word}`"
+        if word.rstrip("0123456789").casefold() == kind.name.casefold():
+            return _one_of(kind, scope)
+    declared = "`param NAME = 2 in 1..3` or `define NAME = …`"
+    return f"a name is bound, as `x` in `some x: T where …`, or declared: {declared}"
 
 
 def _one_of(kind: ty.Node, scope: Scope) -> str:
     """What to write for a kind of node of which there are several."""
     name, short = kind.name, kind.name[0].lower()
     if scope.actor_kind == kind and isinstance(scope.actor, ir.Local):
-        return f"there are {kind.size} {name}s: the one that acts is `{scope.actor.name.split('$')[0]}`"
+        actor = scope.actor.name.split("$")[0]
+        return f"there are {kind.size} {name}s: the one that acts is `{actor}`; of each, `for {short}: {name} do …`"
     forms = f"`every {short}: {name} satisfies …`, `some {short}: {name} where …`"
     return f"there are {kind.size} {name}s: write {forms}{f' or `{name}(1)`' if kind.ranked else ''}"
 
@@ -408,13 +429,21 @@ def node_field(base: ir.Expression, kind: ty.Node, field: t.Name, scope: Scope) 
     if full not in scope.context.variables or scope.context.variables[full].role not in ("field", "view"):
         prefix = f"{kind.name}."
         fields = [known.removeprefix(prefix) for known in scope.context.variables if known.startswith(prefix)]
-        raise error("HA103", f"{kind.name} has no field `{field.text}`", field.span, near(field.text, fields))
+        hint = _field_hint(field.text, fields, scope)
+        raise error("HA103", f"{kind.name} has no field `{field.text}`", field.span, hint)
     whole = variable(scope, full, field.span)
     if scope.sight == "node" and base != scope.actor:
         hint = "send a message or make a call; only an `environment action` sees everything"
         labels = ((span, "used here") for span in scope.used_at)
         raise error("HA120", "a node reads and writes only fields of its own", field.span, hint, *labels)
     return ir.Index(whole, base)
+
+
+def _field_hint(word: str, fields: list[str], scope: Scope) -> str:
+    if word in scope.context.rules.functions:
+        return f"it is a function: `{word}(…)`"
+    listed = f"it has {', '.join(f'`{name}`' for name in fields[:6])}" if fields else "it has no fields"
+    return CALLS.get(word) or near(word, fields) or listed
 
 
 def _subscript(written: t.Subscript, scope: Scope) -> ir.Expression:

@@ -80,12 +80,27 @@ NAMES = {
     "True": "write `true`",
     "False": "write `false`",
     **dict.fromkeys(("self", "this", "me"), "the node that acts has a name: it is `s` in `action NAME(s: T)`"),
+    "all": "to all others: `send MESSAGE(…) to each others(s)`; of a property: `every x: T satisfies …`",
 }
 """The same for words that read like a value."""
 
 OPTION = "an optional field takes the value as it is: `x := y`, `x == y`; `value(x)` is what it holds"
 SIZE = "how many elements it has is `size(…)`"
-CALLS = {"some": OPTION, "Some": OPTION, "len": SIZE, "length": SIZE}
+UP = "whether a node runs is `up(n)`, which only properties, faults and the environment can know"
+QUORUM = "more than half of all nodes of a kind: `majority(SET)`, or `2 * size(SET) > n`"
+RANDOM = "any value may be taken: `choose x: 0..3` as a statement of its own, then `x`"
+FIRST = "the first element is `first(x)`, and what follows it `rest(x)`"
+CALLS = {
+    **dict.fromkeys(("some", "Some"), OPTION),
+    **dict.fromkeys(("len", "length"), SIZE),
+    **dict.fromkeys(("is_up", "isUp", "alive", "is_alive", "running"), UP),
+    **dict.fromkeys(("crashed", "is_down", "isDown", "dead", "failed"), UP + ": `not up(n)`"),
+    **dict.fromkeys(("quorum", "is_quorum", "isQuorum"), QUORUM),
+    **dict.fromkeys(("random", "rand", "randint", "nondet", "any"), RANDOM),
+    **dict.fromkeys(("pop", "popleft", "dequeue", "peek", "head"), FIRST),
+    **dict.fromkeys(("exists", "is_some", "isSome", "defined"), "whether there is a value is `x != none`"),
+    **dict.fromkeys(("is_none", "isNone", "empty", "isEmpty", "is_empty"), "write `x == none`, of a set `x == {}`"),
+}
 """The same for words that read like a function."""
 
 ONCE = "`~>` stands once, in no brackets and under no `every`: `leads_to NAME: … ~> …`"
@@ -167,7 +182,7 @@ def said_otherwise(failure: Unreadable, words: Set[str], text: str) -> str | Non
         return f"write `{fair.group(1)} {more.group(1) if more else 'restart'}` as a clause of its own"
     if failure.kind == NUMBER and last == "." and re.search(r"[0-9]$", text[: failure.before[1]]):
         return "numbers are whole: count in a smaller unit"
-    if failure.kind == TEXT and NAME in failure.wanted:
+    if failure.kind == TEXT and NAME in failure.wanted and "true" in words:
         return "a text is not a value: list the values in a type, as `{ idle, busy }`, and write the name alone"
     if found == "(":
         return _bracket(last, text[start:])

@@ -27,7 +27,9 @@ DECLARATIONS = {
     **dict.fromkeys(("property", "always", "never", "safety", "assert", "inv", "ensure", "ensures"), INVARIANT),
     **dict.fromkeys(("liveness", "temporal", "progress"), LIVENESS),
     **dict.fromkeys(("const", "constant", "constants", "CONSTANT", "CONSTANTS"), CONSTANT),
-    **dict.fromkeys(("var", "variable", "variables", "VARIABLE", "VARIABLES", "state", "field", "let"), FIELD),
+    **dict.fromkeys(
+        ("var", "variable", "variables", "VARIABLE", "VARIABLES", "state", "field", "let", "global", "local"), FIELD
+    ),
     **dict.fromkeys(("process", "proctype", "actor", "machine", "class", "role", "server", "replica"), NODE),
     **dict.fromkeys(("event", "rule", "next", "step", "command", "atomic"), ACTION),
     **dict.fromkeys(("receive", "recv", "handler", "handle", "upon"), RECEIVE),
@@ -56,6 +58,8 @@ WAIT = "anything may happen between two steps: `step NAME:`; to wait for somethi
 LOSS = "messages are lost at any time by themselves: `faults { lose MESSAGE up to 1 }`"
 SEND = "write `send MESSAGE(…) to …`; to several, `send MESSAGE(…) to each others(s)`"
 
+END_OF_BODY = "a body has no `begin` and no `end`: it ends where the next declaration begins"
+
 STATEMENTS = {
     **dict.fromkeys(("broadcast", "multicast"), "write `send MESSAGE(…) to each others(s)`"),
     **dict.fromkeys(("emit", "reply", "publish", "transmit"), SEND),
@@ -71,6 +75,14 @@ STATEMENTS = {
     **dict.fromkeys(("take", "grab"), "write `acquire LOCK then …`"),
     **dict.fromkeys(("unlock",), "write `release LOCK`"),
     **dict.fromkeys(("loop", "repeat"), "write `while … do …`"),
+    **dict.fromkeys(("match", "case", "select"), "write `if … then … else …`"),
+    **dict.fromkeys(("begin", "end"), END_OF_BODY),
+    **dict.fromkeys(("try", "catch"), "a call that was not done gives `none`: `call OPERATION(…) at n as x`"),
+    **dict.fromkeys(("unchanged", "UNCHANGED"), "what is not assigned keeps its value: leave it out"),
+    **dict.fromkeys(("goto", "jump", "become"), "a state is a field, and each way out of it an `action` with a `when`"),
+    **dict.fromkeys(
+        ("atomic", "parallel", "par", "synchronized"), "a body is one step, unless a `step NAME:` parts it"
+    ),
 }
 """For words that begin a statement elsewhere: what to write."""
 

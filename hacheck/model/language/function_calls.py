@@ -37,7 +37,13 @@ def apply(written: t.Apply, scope: Scope, expected: ty.Type | None) -> ir.Expres
     if word in context.rules.functions:
         return context.rules.functions[word](written, scope)
     known = [*context.definitions, *context.types, *context.rules.functions]
-    hint = CALLS.get(word) or near(word, known) or (OF_SEQUENCES if word in OTHERS else None)
+    hint = OF_SEQUENCES if word in OTHERS else CALLS.get(word) or near(word, known)
+    if word in context.operations:
+        hint = f"`{word}` is an operation: `call {word}(…) at n as x` is a statement of its own, then `x`"
+    elif hint is None:
+        hint = (
+            "what has a value is declared: `define NAME(n: T) = …`; what changes something: `procedure NAME(n: T) do …`"
+        )
     raise error("HA103", f"there is no function, record or definition `{word}`", written.name.span, hint)
 
 

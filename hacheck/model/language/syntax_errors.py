@@ -8,10 +8,12 @@ from collections.abc import Set
 from msgspec import Struct
 
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
+from hacheck.model.language.foreign_shapes import foreign_shape
 from hacheck.model.language.foreign_syntax import habit, said_otherwise
 from hacheck.model.language.foreign_words import foreign_word
 from hacheck.model.language.lexer import END, NAME
 from hacheck.model.language.parser import Unreadable, spelled
+from hacheck.model.language.written_forms import form
 
 HEAD = re.compile(
     r"^[ \t]*(use|param|switch|assumption|type|record|ordered|identity|node|ghost|shared|initially|message|operation"
@@ -79,19 +81,21 @@ def syntax_error(failure: Unreadable, broken: Broken, text: str, path: str) -> D
     if failure.kind == END and foreign is None:
         end = len(text.rstrip())
         message = f"the text ends in the middle of a declaration; expected {_expected(failure)}"
-        return Diagnostic("HA005", message, Span(path, end - 1, end), hint="is an expression missing?")
+        hint = foreign_shape(failure, words, text) or form(failure, broken.start, words, text)
+        return Diagnostic("HA005", message, Span(path, end - 1, end), hint=hint or "is an expression missing?")
     if found == '"':
         return Diagnostic("HA004", "the text has no closing quote on its line", span, hint='add `"`')
-    meant = habit(failure, broken.start, text) or foreign
+    shaped = None if failure.kind == END else foreign_shape(failure, words, text)
+    meant = None if shaped else habit(failure, broken.start, text) or foreign
     if meant is not None:
         first, end, hint = meant
         message = f"`{text[first:end]}` has no meaning here"
         return Diagnostic("HA005" if failure.kind else "HA004", message, Span(path, first, end), hint=hint)
     if failure.kind:
         message = f"`{_shorten(found)}` cannot stand here; expected {_expected(failure)}"
-        return Diagnostic("HA005", message, span, hint=_hint(failure, words, text))
+        return Diagnostic("HA005", message, span, hint=shaped or _hint(failure, broken.start, words, text))
     message = f"the character {found!r} has no meaning here"
-    return Diagnostic("HA004", message, span, hint=f"expected {_expected(failure)}")
+    return Diagnostic("HA004", message, span, hint=shaped or f"expected {_expected(failure)}")
 
 
 def _never_closed(failure: Unreadable, broken: Broken, text: str, path: str) -> Diagnostic:
@@ -111,7 +115,7 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _hint(failure: Unreadable, words: Set[str], text: str) -> str | None:
+def _hint(failure: Unreadable, declared_at: int, words: Set[str], text: str) -> str | None:
     found, wanted = failure.text, failure.wanted
     before = text[failure.before[1] : failure.start].split()
     if found in ("=", "==") and ":=" in words:
@@ -130,7 +134,7 @@ def _hint(failure: Unreadable, words: Set[str], text: str) -> str | None:
         return "equality is written `==`"
     if found in ("true", "false") and {"ON", "OFF"} <= wanted:
         return f"write `{'on' if found == 'true' else 'off'}`"
-    if wanted == {"THEN"}:
+    if wanted == {"THEN"} and re.search(r"\bacquire\s+\w+\s*$", text[: failure.start]):
         return "write `acquire LOCK then …`: what follows is done with the lock, `{ }` for nothing"
     if found == "{" and "THEN" in wanted:
         return "`then` stands before it"
@@ -148,7 +152,7 @@ def _hint(failure: Unreadable, words: Set[str], text: str) -> str | None:
         return "each field of a log line has its name: `log EVENT(field: value, …)`"
     if re.fullmatch(r"[a-z_]+", found) and failure.kind != NAME and NAME in wanted:
         return f"`{found}` is a word of the language; choose another name"
-    return near(found, [word for word in words if word.isalpha()])
+    return near(found, [word for word in words if word.isidentifier()]) or form(failure, declared_at, words, text)
 
 
 def _expected(failure: Unreadable) -> str:
