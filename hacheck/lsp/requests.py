@@ -11,7 +11,7 @@ from hacheck.lsp.symbols import Symbol, words_of
 from hacheck.model.language import declarations as d
 from hacheck.model.language.diagnostics import Span
 from hacheck.model.language.format import format_text
-from hacheck.model.language.parser import phrases, spelled
+from hacheck.model.language.word_reference import functions, reference, words_of_the_language
 
 MARKDOWN_LINES = 12
 """Lines of a declaration that a hover shows."""
@@ -40,7 +40,7 @@ def hover(file: SpecFile, offset: int) -> tuple[str, Span] | None:
     """What a name stands for, as Markdown, and the place of the name."""
     use = file.index.at(file.path, offset)
     if use is None:
-        return None
+        return _word(file, offset)
     symbol = use.symbol
     owner = f" of `{symbol.owner}`" if symbol.owner and not symbol.owner.startswith("local ") else ""
     lines = [f"**{symbol.kind}** `{symbol.name}`{owner}"]
@@ -53,6 +53,27 @@ def hover(file: SpecFile, offset: int) -> tuple[str, Span] | None:
         more = ["…"] if len(code) > MARKDOWN_LINES else []
         lines.append("\n".join(["```hacheck", *code[:MARKDOWN_LINES], *more, "```"]))
     return "\n\n".join(lines), use.span
+
+
+def _word(file: SpecFile, offset: int) -> tuple[str, Span] | None:
+    """What a word of the language means, and its place, also of one that is a phrase: `at most one`."""
+    start = file.text.rfind("\n", 0, offset) + 1
+    line = file.text[start:].partition("\n")[0]
+    words = [word for word in words_of_the_language() if word in line or " " in word]
+    for word in sorted(words, key=len, reverse=True):
+        written = r"\s+".join(word.split())
+        for found in re.finditer(rf"(?<![\w.]){written}(?!\w)", line):
+            known = reference(word) if start + found.start() <= offset <= start + found.end() else None
+            if known is not None and not _is_prose(line[: found.start()]):
+                form = [f"`{known.form}`"] if known.form else []
+                text = "\n\n".join([f"**word** `{word}`", *form, known.sentence()])
+                return text, Span(file.path, start + found.start(), start + found.end())
+    return None
+
+
+def _is_prose(before: str) -> bool:
+    """Whether what follows on a line is part of a text in quotes or of a comment."""
+    return before.count('"') % 2 == 1 or "#" in re.sub(r'"[^"]*"', "", before)
 
 
 def definition(file: SpecFile, offset: int) -> Span | None:
@@ -77,7 +98,7 @@ def renamed(file: SpecFile, offset: int, name: str) -> list[Span]:
         raise CannotRename("no name that this file declares stands here")
     if file.parsed[0] is None or any(one.severity == "error" for one in file.parsed[1]):
         raise CannotRename("the file has a syntax error: names in the broken part would be missed")
-    if not WORD.fullmatch(name) or name in words_of_the_language():
+    if not WORD.fullmatch(name) or name in words_of_the_language() - functions():
         raise CannotRename(f"`{name}` is a word of the language, or no name at all")
     if use.symbol.span.path != file.path:
         raise CannotRename(f"`{use.symbol.name}` is declared in {use.symbol.span.path}: rename it there")
@@ -94,7 +115,8 @@ def completions(file: SpecFile, offset: int) -> list[Suggestion]:
         return _members(file, offset - len(start))
     names = [Suggestion(one.name, one.kind, one.text) for one in words_of(file.index).values()]
     names += [Suggestion(one.name, one.kind) for one in _locals(file, offset)]
-    names += [Suggestion(word, "keyword") for word in sorted(words_of_the_language())]
+    kinds = {word: "function" if word in functions() else "keyword" for word in sorted(words_of_the_language())}
+    names += [Suggestion(word, kind) for word, kind in kinds.items()]
     return list({one.label: one for one in reversed(names)}.values())[::-1]
 
 
@@ -150,8 +172,3 @@ def lenses(file: SpecFile) -> list[Lens]:
 def formatted_text(file: SpecFile) -> str | None:
     """The file in the one layout; `None` where it has a syntax error."""
     return None if any(one.severity == "error" for one in file.parsed[1]) else format_text(file.text)
-
-
-def words_of_the_language() -> set[str]:
-    """The words that the grammar writes out, and its phrases."""
-    return {word for word in spelled() if word.isidentifier()} | phrases()

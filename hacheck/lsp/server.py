@@ -57,6 +57,7 @@ ITEMS = {
     "local": lsp.CompletionItemKind.Variable,
     "parameter": lsp.CompletionItemKind.Variable,
     "keyword": lsp.CompletionItemKind.Keyword,
+    "function": lsp.CompletionItemKind.Function,
 }
 
 

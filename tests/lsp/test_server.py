@@ -150,6 +150,10 @@ def test_names_are_explained_found_and_renamed(tmp_path: Path) -> None:
         assert isinstance(shown.contents, lsp.MarkupContent)
         assert "**field** `mode` of `Server`" in shown.contents.value
         assert "{ passive, active }" in shown.contents.value
+        word = await client.text_document_hover_async(lsp.HoverParams(document, at(SPEC, "most one s")))
+        assert word is not None
+        assert isinstance(word.contents, lsp.MarkupContent)
+        assert "`at most one x: T where …`" in word.contents.value
         place = await client.text_document_definition_async(lsp.DefinitionParams(document, field))
         assert isinstance(place, lsp.Location)
         assert place.range.start == at(SPEC, "mode: {")

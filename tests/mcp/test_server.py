@@ -80,6 +80,16 @@ def test_codes_are_explained_runs_simulated_and_logs_compared(tmp_path: Path) ->
     talk(what)
 
 
+def test_language_on_one_page_has_every_word_of_the_language() -> None:
+    import re
+
+    from hacheck.model.language.word_reference import words_of_the_language
+
+    page = (Path(__file__).parents[2] / "llms.txt").read_text(encoding="utf-8")
+    missing = {word for word in words_of_the_language() if not re.search(rf"(?<!\w){re.escape(word)}(?!\w)", page)}
+    assert missing == set()
+
+
 def test_language_on_one_page_is_a_spec_that_means_something() -> None:
     import re
 

@@ -1,4 +1,4 @@
-"""`hacheck explain`: what an error code means, with a wrong example and a right one; and the documents."""
+"""`hacheck explain`: what an error code means, with a wrong example and a right one; words; and the documents."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ EPILOG = """
 
   hacheck explain HA120          an error
 
+  hacheck explain leads_to       a word of the language: how it is written, what it means
+
+  hacheck explain lasso          a term of reports and documents
+
   hacheck explain tutorial       a document: also language, testing, conformance, ...
 """
 
@@ -28,12 +32,12 @@ CODE = re.compile(r"(ha)?\d+", re.IGNORECASE)
 @guarded
 def explain(
     code: Annotated[
-        str | None, Argument("[CODE|PAGE]", "An error such as HA103, or a page such as language; without it: all.")
+        str | None, Argument("[CODE|WORD|PAGE]", "An error, a word of the language, a term or a page; without it: all.")
     ] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
 ) -> ExitCode:
-    """Explain an error code, print a document, or list all of them."""
+    """Explain an error code, a word of the language or a term, or print a document."""
     from rich.table import Table
     from rich.text import Text
 
@@ -50,9 +54,10 @@ def explain(
         console.print(table)
         names = [name for name in pages() if "/" not in name]
         console.print(Text(f"\ndocuments: {', '.join(names)}; and in decisions/ and protocols/"))
+        console.print(Text("\nwords of the language, and terms of `hacheck explain glossary`, each by its name"))
         return ExitCode.AS_EXPECTED
     if not CODE.fullmatch(code):
-        show_page(console, code)
+        show_page_or_word(console, code)
         return ExitCode.AS_EXPECTED
     wanted = code.upper() if code.upper().startswith("HA") else f"HA{code:0>3}"
     all_known("error code", (wanted,), CODES)
@@ -71,17 +76,26 @@ def explain(
     return ExitCode.AS_EXPECTED
 
 
-def show_page(console: Console, page: str) -> None:
-    """Prints a document: laid out on a terminal, else as it is. Errors: `BadInput`."""
+def show_page_or_word(console: Console, name: str) -> None:
+    """Prints a document, or what a word means: laid out on a terminal, else as it is. Errors: `BadInput`.
+
+    Of a name that is both, such as `timing`, the document.
+    """
     from rich.markdown import Markdown
 
     from hacheck.cli.options import all_known
+    from hacheck.model.language.word_reference import reference, terms, words_of_the_language
     from hacheck.shipped import pages
 
     known = pages()
-    name = page.removeprefix("docs/").removesuffix(".md")
-    all_known("error code or document", (name,), known)
-    text = known[name].read_text(encoding="utf-8")
+    page = name.removeprefix("docs/").removesuffix(".md")
+    if page in known:
+        text = known[page].read_text(encoding="utf-8")
+    elif (word := reference(name)) is not None:
+        text = word.markdown()
+    else:
+        all_known("error code, word or document", (page,), [*known, *words_of_the_language(), *terms()])
+        raise AssertionError(f"{name} is known, and nothing is known of it")
     if console.is_terminal:
         console.print(Markdown(text))
     else:

@@ -159,7 +159,7 @@ def foreign_shape(failure: Unreadable, words: Set[str], text: str) -> str | None
     before, here = text[max(0, start - 200) : start], text[start : start + 200]
     for one in SHAPES:
         if (
-            words.issuperset(one.needs)
+            set(one.needs) <= words
             and words.isdisjoint(one.without)
             and one.here.match(here)
             and one.before.search(before)
