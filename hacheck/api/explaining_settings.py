@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from hacheck.model.observing.line_writers import logged, without_lines
+from hacheck.model.observing.step_monitors import with_step_monitors
 from hacheck.traces.conformance.checker_by_settings import CheckerBySettings
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.findings import Findings
@@ -134,13 +135,46 @@ def _other(parameter: Parameter, value: str) -> str | None:
     return "1" if value == "0" else None
 
 
+class OtherChoice(Struct, frozen=True):
+    """What would be reported of a trace if the spec did not choose a setting for logs: `name=value` of the check."""
+
+    setting: str
+    verdict: Verdict
+
+
+def under_own_settings(
+    compared: Compared,
+    base: TraceChecker,
+    dataset: Located,
+    verdict: Verdict,
+    proceeding: Callable[[str], bool] = lambda what: True,
+) -> Iterator[OtherChoice]:
+    """The verdicts on a trace under the settings of the check, one by one, that the spec chooses otherwise for logs.
+    `proceeding`: gets what is tried, and returns whether to go on. Cost: each is a system of its own, and compiled."""
+    batches = list(_records_of(dataset, verdict.trace_id))
+    for name in chosen_for_logs(compared.specification, compared.check):
+        if name in compared.given or any(one.setting == name for one in compared.derived):
+            continue
+        change = Change(((name, own_settings(compared.specification, compared.check)[name]),))
+        if not proceeding(change.words):
+            return
+        found = _under(compared, base, verdict, change, batches, compared.asked)
+        if found is not None:
+            yield OtherChoice("=".join(change.settings[0]), found)
+
+
 def _under(
-    compared: Compared, base: TraceChecker, verdict: Verdict, change: Change, batches: list[Any]
+    compared: Compared,
+    base: TraceChecker,
+    verdict: Verdict,
+    change: Change,
+    batches: list[Any],
+    asked: tuple[str, ...] = (),
 ) -> Verdict | None:
     """The verdict under other settings; `None` where they make no system."""
     skew = base.skew_ns if change.skew_ms is None else change.skew_ms * 1_000_000
     given = {**compared.given, **dict(change.settings)}
-    own = replace(base, skew_ns=skew, explained_max=0, asked=(), _diagnosers=[], _trace_followers=[])
+    own = replace(base, skew_ns=skew, explained_max=0, asked=asked, _diagnosers=[], _trace_followers=[])
     if verdict.settings:  # then the system is made when they are known
         derived = tuple(one for one in compared.derived if one.setting not in given)
         rest = (compared.check, given, derived, compared.every_step, compared.hidden)
@@ -150,6 +184,7 @@ def _under(
         if instance.system is None:
             return None
         system = without_lines(logged(instance.system, compared.every_step), compared.hidden)
+        system = with_step_monitors(system, asked)
         verdicts = replace(own, system=system).check(batches)
     return next((one for batch in verdicts for one in from_batch(batch)), None)
 
@@ -168,7 +203,12 @@ def chosen_for_logs(specification: Specification, check: str) -> Mapping[str, st
     trace = specification.trace
     if trace is None:
         return {}
+    own = own_settings(specification, check)
+    return {name: value for name, value in trace.settings if name in own and own[name] != value}
+
+
+def own_settings(specification: Specification, check: str) -> Mapping[str, str]:
+    """The switches of a spec, as a check sets them."""
     own = {one.name: one.default for one in specification.parameters if one.kind == "switch"}
     named = next((one for one in specification.checks if one.name == check), None)
-    own |= {name: value for name, value in (named.settings if named is not None else ()) if name in own}
-    return {name: value for name, value in trace.settings if name in own and own[name] != value}
+    return own | {name: value for name, value in (named.settings if named is not None else ()) if name in own}

@@ -7,19 +7,17 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec import Struct, structs
-from rich.text import Text
 
 from hacheck.api import conformance
 from hacheck.api.comparison import Checker, Compared, system_under, unchecked, unknown_events, writers_of
 from hacheck.api.conform_document import conform_document
-from hacheck.api.explaining_settings import chosen_for_logs
 from hacheck.api.trace_comparison import stamp_skew_ms
 from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
-from hacheck.cli.logs.explaining_switches import show_switches
+from hacheck.cli.logs.explaining_switches import show_choices, show_switches
 from hacheck.cli.logs.traces import opened, quarantine
 from hacheck.cli.logs.traces_report import show_findings
 from hacheck.cli.progress import ProgressLine
@@ -151,12 +149,7 @@ def show_result(found: ConformResult) -> None:
         system = found.system_of(verdict) if found.request.runs else None
         show_verdict(console, verdict, system, found.descriptions)
     show_summary(console, found.outcome, found.not_compared, found.unread)
-    chosen = chosen_for_logs(found.compared.specification, found.compared.check)
-    if found.exit_code == ExitCode.NOT_AS_EXPECTED and chosen:
-        said = ", ".join(f"{name}={value}" for name, value in chosen.items())
-        console.print(
-            Text(f"the spec chooses for logs, other than check {found.compared.check}: {said}", style="quiet")
-        )
+    show_choices(console, found)
     if found.findings.total:
         show_findings(console, found.findings)
 

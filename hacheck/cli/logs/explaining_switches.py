@@ -1,4 +1,5 @@
-"""What `hacheck conform --switches` shows: under which other settings a trace that deviates would conform."""
+"""What `hacheck conform` shows of other settings: what would be reported without the spec's choices for logs, and, with
+`--switches`, under which ones a trace that deviates would conform."""
 
 from __future__ import annotations
 
@@ -8,11 +9,21 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from hacheck.api.explaining_settings import Change, Explained, explained
+from hacheck.api.explaining_settings import (
+    Change,
+    Explained,
+    OtherChoice,
+    chosen_for_logs,
+    explained,
+    under_own_settings,
+)
+from hacheck.cli.logs.conformance_report import place
 from hacheck.cli.logs.traces import opened
 from hacheck.cli.progress import ProgressLine
 from hacheck.supervise.interruption import Interruption
 from hacheck.traces.conformance.trace_checker import TraceChecker
+from hacheck.traces.conformance.verdicts import Verdict
+from hacheck.traces.data.contradictions import MEANINGS
 from hacheck.traces.findings import Findings
 from hacheck.wording import plural
 
@@ -21,6 +32,9 @@ if TYPE_CHECKING:
 
 TRACES_MAX = 3
 """So many deviating traces share the time, the first ones."""
+
+RECORDS_MAX = 20_000
+"""A longer trace is not checked again without what the spec chooses for logs."""
 
 
 def show_switches(console: Console, found: ConformResult) -> None:
@@ -41,6 +55,55 @@ def show_switches(console: Console, found: ConformResult) -> None:
             said = explained(found.compared, base, dataset, verdict, seconds, proceeding)
             for text in lines_of(said):
                 console.print(Padding(text, (0, 0, 0, 4)), soft_wrap=False)
+
+
+def show_choices(console: Console, found: ConformResult) -> None:
+    """Prints what the spec chooses for logs otherwise than the check does, if a trace deviates or a property is
+    violated, and what would be reported of the first such traces without that. Ctrl-C ends the search, not the
+    report."""
+    request = found.request
+    chosen = chosen_for_logs(found.compared.specification, found.compared.check)
+    wrong = [one for one in found.outcome.shown if one.kind == "deviates" or one.violated]
+    if not chosen or not wrong:
+        return
+    said = ", ".join(f"{name}={value}" for name, value in chosen.items())
+    console.print(Text(f"the spec chooses for logs, other than check {found.compared.check}: {said}", style="quiet"))
+    base = found.checker if isinstance(found.checker, TraceChecker) else found.checker.base
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, line.shown("without that"):
+
+        def proceeding(what: str) -> bool:
+            line.update(lambda: f"what is reported with {what}?")
+            return not interruption.requested
+
+        for verdict in [one for one in wrong if one.records <= RECORDS_MAX][:TRACES_MAX]:
+            dataset = opened(request.traces, request.adapter, request.zone, Findings())
+            for other in under_own_settings(found.compared, base, dataset, verdict, proceeding):
+                console.print(Padding(choice_text(other, verdict), (0, 0, 0, 4)), soft_wrap=False)
+
+
+def choice_text(other: OtherChoice, verdict: Verdict) -> Text:
+    """What would be reported of a trace without a choice, beside what is."""
+    text = Text.assemble(("with ", ""), (f"--set {other.setting}", "name"), " ", (verdict.trace_id, "head"))
+    found = other.verdict
+    if found.kind == "conforms":
+        text.append(" would conform" if verdict.kind != "conforms" else " conforms, too")
+    elif found.kind == "unknown":
+        text.append(f" would be undecided: {found.reason}")
+    elif verdict.kind == "deviates" and found.seq == verdict.seq:
+        text.append(" deviates at the same record")
+    else:
+        text.append(" would deviate at ").append(place(found))
+    ours, theirs = names_violated(verdict), names_violated(found)
+    for words, names in ((", violating ", theirs - ours), (", without violating ", ours - theirs)):
+        if names:
+            text.append(words + ", ".join(sorted(names)))
+    return text
+
+
+def names_violated(verdict: Verdict) -> set[str]:
+    """The properties of the model that a trace violates for sure."""
+    return {one.partition("@")[0] for one in verdict.violated} - set(MEANINGS)
 
 
 def lines_of(found: Explained) -> list[Text]:

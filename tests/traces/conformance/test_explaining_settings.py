@@ -25,9 +25,12 @@ check default expect all hold
 """
 
 
-def compared(folder: Path, *events: tuple[int, str], seconds: int = 300) -> tuple[int, str]:
-    """The exit code of `conform --switches`, and what it printed, for a log of events of two servers."""
-    (folder / "pair.ha").write_text(SPEC, encoding="utf-8")
+def compared(
+    folder: Path, *events: tuple[int, str], seconds: int = 300, more: str = "", options: tuple[str, ...] = ()
+) -> tuple[int, str]:
+    """The exit code of `conform --switches`, and what it printed, for a log of events of two servers. `more`: what the
+    spec says besides."""
+    (folder / "pair.ha").write_text(SPEC + more, encoding="utf-8")
     lines: list[dict[str, object]] = [{"hacheck.traces": 1, "order": "total", "fields": {}}]
     lines += [
         {"trace_id": "night", "node": f"Server-{node}", "seq": seq, "time": seq * 10**9, "event": event}
@@ -35,7 +38,7 @@ def compared(folder: Path, *events: tuple[int, str], seconds: int = 300) -> tupl
     ]
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     ended = hacheck(
-        "conform", str(folder / "pair.ha"), str(folder / "log.jsonl"), "--switches", str(seconds), columns=200
+        "conform", str(folder / "pair.ha"), str(folder / "log.jsonl"), "--switches", str(seconds), *options, columns=200
     )
     return ended.code, ended.out + ended.err
 
@@ -67,3 +70,27 @@ def test_search_that_ends_early_says_so(tmp_path: Path) -> None:
         "night: none of 2 other settings tried explains the whole log",
         "the time was over before every single setting was tried: give more --switches SECONDS",
     ]
+
+
+CHOICE = """
+invariant one_serves "one server at most serves": at most one s: Server where s.mode == active
+trace "as servers write them" with both_may_serve = on
+"""
+
+
+def test_violation_that_hangs_on_a_choice_of_the_spec_is_reported_with_what_it_is_without(tmp_path: Path) -> None:
+    code, text = compared(
+        tmp_path, (1, "took"), (2, "took"), seconds=0, more=CHOICE, options=("--property", "one_serves")
+    )
+    assert code == 1, text
+    assert "the spec chooses for logs, other than check default: both_may_serve=on" in text
+    expected = (
+        "with --set both_may_serve=off night would deviate at Server-2 took (record 2), without violating one_serves"
+    )
+    assert expected in text
+
+
+def test_deviation_that_does_not_hang_on_a_choice_is_said_to_be_at_the_same_record(tmp_path: Path) -> None:
+    code, text = compared(tmp_path, (1, "took"), (1, "took"), seconds=0, more=CHOICE)
+    assert code == 1, text
+    assert "with --set both_may_serve=off night deviates at the same record" in text
