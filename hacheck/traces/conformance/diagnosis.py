@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,17 @@ LINES_SHOWN = 8
 HORIZON = 60
 """So many records further a repair is tried."""
 
+AHEAD = 3
+"""So many of the next records of each stream may be to blame."""
+
 EXPANDED_MAX = 2_000_000
 """So many states are looked at for repairs of one trace, wherever it is checked and however busy the machine is."""
 
 
 class Diagnosis(Struct, frozen=True):
-    """`stream` and `record`: the first record that no run explains, the earliest of those next in each stream; where
-    records are in one order, it may be a later line of a step whose first lines are there;
+    """`stream` and `record`: the first record that no run explains, the earliest of those next in each stream, or one
+    near it of which a change explains more; where records are in one order, it may be a later line of a step whose
+    first lines are there;
     `expected`: lines that some run would have written there; `sooner`: where a step was `begun`, what could have been
     written instead of all of it; `repair`, `text`, `records`: see `Verdict`; `impossible`: which conditions fail of the
     transition that would have written it, and `assumption`: the one that alone forbids it, or nothing."""
@@ -89,8 +93,13 @@ class Diagnoser(Struct, frozen=True):
         run_text = "" if run is None else json.dumps(run_to_json(self.system, run), ensure_ascii=False)
         found, latest = self.expected(ExpectedEvents(shortest_runs), result.cut)
         place = 0 if at_start else found.record - latest.cut[found.stream]
-        found = self.with_conditions(replace(found, run=run_text), streams, latest, keeping.kept[latest.cut])
-        return self.repaired(found, streams, latest.cut, keeping.kept[latest.cut], place)
+        states = keeping.kept[latest.cut]
+        found = self.repaired(replace(found, run=run_text), streams, latest.cut, states, place)
+        if not (at_start or self.compiled.shape.merged):
+            found = self.blamed(found, streams, latest.cut, keeping.kept)
+        if found.record != latest.cut[found.stream] + place:  # what would be possible there is not known
+            return found
+        return self.with_conditions(found, streams, latest, states)
 
     def with_conditions(self, found: Diagnosis, streams: Streams, latest: Departure, states: Any) -> Diagnosis:
         """With the conditions that fail in the nearest state. `latest`, `states`: where the trace leaves the model."""
@@ -183,6 +192,34 @@ class Diagnoser(Struct, frozen=True):
                     break
         return best
 
+    def blamed(self, found: Diagnosis, streams: Streams, cut: Cut, kept: Mapping[Cut, Any]) -> Diagnosis:
+        """With another record near the place where the trace stops, if mending that one explains more: a step that
+        writes lines at several nodes is refused as a whole, and its earliest line may be an innocent node's. `cut`:
+        the last one with states, `kept` by cut."""
+        record = self.compiled.record.event
+        ahead = [words[at] for words, at in zip(streams.words, cut, strict=True) if at < len(words)]
+        if record is None or any(_get(words, record) < FIRST_EVENT for words in ahead):
+            return found  # a line that no step can write is to blame for itself
+        memory, best = self.search.memory, found
+        until = memory.expanded + EXPANDED_MAX
+        for before, stream, at in _near(streams, cut, kept):
+            if (stream, before[stream] + at) == (found.stream, found.record):
+                continue
+            rest, trier = _from(streams, before), replace(self.search, starts=kept[before])
+            for kind, text, changed in self.changes(rest, stream, at):
+                if kind == "missing line" or (kind == "extra line" and at):
+                    break
+                result = trier.run(changed, lambda: memory.expanded < until)
+                if result is None:
+                    return best
+                records = sum(before) + sum(result.cut) - sum(cut)
+                if records > best.records:
+                    moved = replace(found, stream=stream, record=before[stream] + at)
+                    if moved.record != cut[stream]:
+                        moved = replace(moved, expected=(), sooner=())
+                    best = replace(moved, repair=kind, text=text, records=records)
+        return best
+
     def changes(self, rest: Streams, stream: int, at: int) -> Iterator[tuple[RepairKind, str, Streams]]:
         """Every way to mend a record of a stream, the cheapest first. `at`: which one; 0 where nodes logged apart."""
         record = self.compiled.record
@@ -205,6 +242,19 @@ class Diagnoser(Struct, frozen=True):
                 who = "" if self.compiled.shape.merged else written_by(self.compiled.shape.writers[other])
                 text = f"`{event.name}`{' by ' * bool(who)}{who} before it"
                 yield "missing line", text, _with(rest, other, np.insert(rest.words[other], at, added, axis=0), 2)
+
+
+def _near(streams: Streams, cut: Cut, kept: Mapping[Cut, Any]) -> Iterator[tuple[Cut, int, int]]:
+    """The records near a cut: the cut from which each is mended, its stream, and how many records there come before it.
+    First the next ones, then those behind them, then the last ones before the cut."""
+    for at in range(AHEAD):
+        for stream, (taken, length) in enumerate(zip(cut, streams.lengths, strict=True)):
+            if taken + at < length:
+                yield cut, stream, at
+    for stream, taken in enumerate(cut):
+        before = tuple(one - (place == stream) for place, one in enumerate(cut))
+        if taken and before in kept:
+            yield before, stream, 0
 
 
 def written_by(writer: tuple[str, int] | None) -> str:

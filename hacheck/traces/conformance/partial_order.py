@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.traces.conformance.broken_properties import BrokenProperties, TimedStreams
 from hacheck.traces.conformance.diagnosis import Diagnoser
@@ -130,7 +131,11 @@ class PartiallyOrdered:
         if kind != "deviates" or self.left <= 0:
             return verdict
         self.left -= 1
-        return with_diagnosis(verdict, self.diagnoser.diagnose(split.streams))
+        diagnosis = self.diagnoser.diagnose(split.streams)
+        if diagnosis is not None:
+            row = split.encoded.rows[split.rows[diagnosis.stream][diagnosis.record]]
+            verdict = replace(verdict, **place_of(split.batch, int(row)))
+        return with_diagnosis(verdict, diagnosis)
 
     def _split(self, batch: Any, encoded: Encoded) -> _Split:
         """Splits a trace into one stream for each writer."""

@@ -87,6 +87,32 @@ def test_a_coordinator_that_serves_without_a_majority_is_told_with_its_time(tmp_
     assert not content["not_compared"]
 
 
+def test_changed_line_is_named_where_a_step_writes_lines_at_several_replicas(tmp_path: Path) -> None:
+    """Replica 1 wrote what it should, and earlier by its clock than replica 2 the line that was changed."""
+    changes = {
+        "other_state": (44, lambda line: [line.replace("normal to election", "normal to inactive")]),
+        "twice": (22, lambda line: [line, line]),
+    }
+    for name, (number, change) in changes.items():
+        shutil.copytree(RECORDINGS / "c-kill-coordinator", tmp_path / "logs" / name)
+        log = tmp_path / "logs" / name / "replica-2.log"
+        lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+        changed = change(lines[number - 1])
+        assert changed != [lines[number - 1]]
+        lines[number - 1 : number] = changed
+        log.write_text("".join(lines), encoding="utf-8")
+    place = tmp_path / "found.json"
+    common = ("conform", "icestorm", str(tmp_path / "logs"), "--adapter", "icestorm", "--check", "as_released")
+    assert hacheck(*common, "--json", str(place)).code == 1
+    found = {one["trace_id"]: one for one in json.loads(place.read_text(encoding="utf-8"))["verdicts"]}
+    assert {(one["file"], one["repair"]) for one in found.values()} == {
+        ("other_state/replica-2.log", found["other_state"]["repair"]),
+        ("twice/replica-2.log", "extra line"),
+    }
+    assert found["other_state"]["line"] == 44
+    assert found["twice"]["line"] in (22, 23)
+
+
 @nightly
 def test_without_what_was_done_to_processes_nobody_knows_who_is_left(tmp_path: Path) -> None:
     shutil.copytree(RECORDINGS / "e-lose-majority", tmp_path / "e")
