@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hacheck.testing.hypothesis_machine import SETTINGS, state_machine
     from hacheck.testing.line_encoding import UnfitEvent
     from hacheck.testing.process_adapter import ProcessAdapter, ProcessFailure
+    from hacheck.testing.proxy import Proxy
     from hacheck.testing.session import Disagreement, Undecided
     from hacheck.testing.spec_tests import spec_test
     from hacheck.testing.tested_model import BadModel
@@ -29,6 +30,7 @@ __all__ = [
     "Event",
     "ProcessAdapter",
     "ProcessFailure",
+    "Proxy",
     "Undecided",
     "UnfitEvent",
     "do",
@@ -43,6 +45,7 @@ _MODULES = {
     "hypothesis_machine": ("SETTINGS", "state_machine"),
     "line_encoding": ("UnfitEvent",),
     "process_adapter": ("ProcessAdapter", "ProcessFailure"),
+    "proxy": ("Proxy",),
     "session": ("Disagreement", "Undecided"),
     "spec_tests": ("spec_test",),
     "tested_model": ("BadModel",),

@@ -1,0 +1,252 @@
+"""A TCP proxy before a real process: it cuts, delays, drips and resets connections, and counts what has passed.
+
+It knows no protocol. Proxies that hold single messages of a protocol until a step is due are in `hacheck.replay`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Literal, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+Direction: TypeAlias = Literal["both", "to_server", "to_client"]
+_Answer = TypeVar("_Answer")
+
+HOST = "127.0.0.1"
+READ_BYTES = 1 << 16
+CHUNKS_MAX = 64
+"""So many pieces wait in the proxy; what is behind them waits in the buffers of the system, as behind a cut link."""
+
+DRIPS_A_SECOND = 20
+CLOSE_SECONDS_MAX = 5.0
+
+
+class Passed(Struct):
+    """What has become of one direction: bytes that `passed`, and that `wait` in the proxy now."""
+
+    passed: int = 0
+    waiting: int = 0
+
+
+class _Way:
+    """One direction of all connections. `cut`: nothing passes; `delay`: seconds that each byte takes longer;
+    `rate`: bytes a second, 0 for any number."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.open.set()
+        self.delay, self.rate = 0.0, 0.0
+        self.count = Passed()
+
+
+class Proxy:
+    """Listens at `port` of loopback, and connects each who comes to `target`, a port there or `(host, port)`.
+
+        proxy = Proxy(6379)
+        client = redis.Redis(port=proxy.port, socket_timeout=1)
+        proxy.cut()               # both ways; what is sent waits, as behind a cable that was pulled
+        proxy.cut("to_client")    # answers only
+        proxy.heal()
+
+    A connection that is made while it is cut is accepted, and nothing passes: a client sees no refusal. Methods may be
+    called from any thread, and have their effect when they return. As a context manager it closes itself.
+    """
+
+    def __init__(self, target: int | tuple[str, int], port: int = 0) -> None:
+        """`port`: where it listens, any free one by default. Errors: `OSError` for a port that is taken."""
+        self._target = (HOST, target) if isinstance(target, int) else target
+        listener = socket.create_server((HOST, port))
+        self.port: int = listener.getsockname()[1]
+        self._connections: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
+        self.connections = 0
+        self.refused = 0
+        self._loop = asyncio.new_event_loop()
+        self._ways = {"to_server": _Way(), "to_client": _Way()}
+        started = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(listener, started), daemon=True)
+        self._thread.start()
+        started.wait()
+
+    def __enter__(self) -> Proxy:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- faults ----
+
+    def cut(self, direction: Direction = "both") -> None:
+        """Lets nothing pass any more, in both directions or in one."""
+        self._set(direction, lambda way: way.open.clear())
+
+    def delay(self, seconds: float, direction: Direction = "both") -> None:
+        """Each byte takes so much longer, in order."""
+        self._set(direction, lambda way: setattr(way, "delay", seconds))
+
+    def drip(self, bytes_per_second: float, direction: Direction = "both") -> None:
+        """No more than so many bytes pass in a second."""
+        self._set(direction, lambda way: setattr(way, "rate", bytes_per_second))
+
+    def heal(self) -> None:
+        """Ends cuts, delays and drips: what has waited passes."""
+
+        def healed(way: _Way) -> None:
+            way.delay = way.rate = 0.0
+            way.open.set()
+
+        self._set("both", healed)
+
+    def reset(self) -> int:
+        """Breaks all connections with a reset. Returns how many there were: a fault without an effect is none."""
+
+        def reset() -> int:
+            broken = list(self._connections)
+            for pair in broken:
+                for writer in pair:
+                    _reset(writer)
+            return len(broken)
+
+        return self._soon(reset)
+
+    # ---- what is seen of them ----
+
+    @property
+    def to_server(self) -> Passed:
+        """Bytes that clients sent."""
+        return self._seen("to_server")
+
+    @property
+    def to_client(self) -> Passed:
+        """Bytes that the server sent."""
+        return self._seen("to_client")
+
+    def close(self) -> None:
+        """Breaks all connections and listens no more."""
+        if self._loop.is_running():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSE_SECONDS_MAX)
+
+    def _seen(self, name: str) -> Passed:
+        count = self._ways[name].count
+        return self._soon(lambda: Passed(count.passed, count.waiting))
+
+    def _set(self, direction: Direction, change: Callable[[_Way], None]) -> None:
+        if direction not in ("both", *self._ways):
+            raise ValueError(f"direction {direction!r}: it is both, to_server or to_client")
+        chosen = [way for name, way in self._ways.items() if direction in ("both", name)]
+
+        def changed() -> None:
+            for way in chosen:
+                change(way)
+
+        self._soon(changed)
+
+    def _soon(self, what: Callable[[], _Answer]) -> _Answer:
+        """Does it in the loop's thread, and waits for it."""
+
+        async def done() -> _Answer:
+            return what()
+
+        return asyncio.run_coroutine_threadsafe(done(), self._loop).result(CLOSE_SECONDS_MAX)
+
+    # ---- the thread ----
+
+    def _run(self, listener: socket.socket, started: threading.Event) -> None:
+        asyncio.set_event_loop(self._loop)
+        server = self._loop.run_until_complete(asyncio.start_server(self._accept, sock=listener))
+        self._loop.call_soon(started.set)
+        self._loop.run_forever()
+        server.close()
+        for pair in list(self._connections):
+            for writer in pair:
+                writer.transport.abort()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self._loop.close()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            server_reader, server_writer = await asyncio.open_connection(*self._target)
+        except OSError:
+            self.refused += 1
+            _reset(writer)
+            return
+        self.connections += 1
+        pair = (writer, server_writer)
+        self._connections.add(pair)
+        pumps = [
+            asyncio.ensure_future(self._pump(reader, server_writer, self._ways["to_server"])),
+            asyncio.ensure_future(self._pump(server_reader, writer, self._ways["to_client"])),
+        ]
+        try:
+            await asyncio.gather(*pumps)
+        except (OSError, asyncio.CancelledError):  # one end is gone, or the proxy is closed
+            pass
+        finally:
+            for pump in pumps:
+                pump.cancel()
+            self._connections.discard(pair)
+            for one in pair:
+                one.transport.abort()
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: _Way) -> None:
+        waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(CHUNKS_MAX)
+
+        async def read() -> None:
+            while True:
+                content = await reader.read(READ_BYTES)
+                way.count.waiting += len(content)
+                await waiting.put((time.monotonic(), content))
+                if not content:
+                    return
+
+        reading = asyncio.ensure_future(read())
+        try:
+            while True:
+                came, content = await waiting.get()
+                await asyncio.sleep(max(0.0, came + way.delay - time.monotonic()))
+                if not content:
+                    await way.open.wait()
+                    await reading
+                    with suppress(OSError):
+                        writer.write_eof()
+                    return
+                await self._write(writer, content, way)
+        finally:
+            reading.cancel()
+            while not waiting.empty():
+                way.count.waiting -= len(waiting.get_nowait()[1])
+
+    async def _write(self, writer: asyncio.StreamWriter, content: bytes, way: _Way) -> None:
+        place = 0
+        try:
+            while place < len(content):
+                await way.open.wait()
+                size = max(1, int(way.rate / DRIPS_A_SECOND)) if way.rate else len(content)
+                piece = content[place : place + size]
+                writer.write(piece)
+                await writer.drain()
+                place += len(piece)
+                way.count.passed += len(piece)
+                way.count.waiting -= len(piece)
+                if way.rate:
+                    await asyncio.sleep(len(piece) / way.rate)
+        finally:
+            way.count.waiting -= len(content) - place
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Breaks a connection so that the other end sees a reset, and no end in order."""
+    taken: socket.socket = writer.get_extra_info("socket")
+    with suppress(OSError):
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
