@@ -127,7 +127,7 @@ class BlameTrial(Part, frozen=True, kw_only=True):
     explored, since another trial that forbids less prevents the violation. `result`: the outcome in words.
     """
 
-    kind: Literal["fault", "assumption", "guard", "step"]
+    kind: Literal["fault", "assumption", "setting", "guard", "branch", "step"]
     words: str
     steps: list[int]
     outcome: Literal["prevents", "violated", "open"]

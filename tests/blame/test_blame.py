@@ -153,6 +153,59 @@ def test_infinite_run_needs_its_fault_and_has_a_good_run(tmp_path: Path) -> None
     assert (good["shared"], [one["words"] for one in good["differences"]]) == (0, ["serve at Server 1"])
 
 
+ASKS = """system Asks "a server that hears yes leads, whether or not it was asked for long"
+switch careful = off "a server asks before it leads"
+switch quick = off "matters to nothing"
+node Server[1] { state mode: { idle, leading, standby } = idle  heard: bool = false }
+environment action hear(s: Server) when not s.heard do s.heard := true
+action settle(s: Server) when s.mode == idle and not careful do
+  if s.heard then s.mode := leading else s.mode := standby
+action ask(s: Server) when s.mode == idle and careful and (quick or not quick) do s.mode := standby
+invariant never "no server leads": no s: Server where s.mode == leading
+"""
+
+
+def test_switch_and_branch_that_prevent_a_violation_are_named(tmp_path: Path) -> None:
+    found = blamed(tmp_path, ASKS, "never")
+    assert outcomes(found) == {
+        "with the setting `careful = on`": "prevents",
+        "with the setting `quick = on`": "violated",
+        "if `settle` took the other branch where `s.heard`": "prevents",
+        "if `hear` never happened": "prevents",
+        "if `settle` never happened": "prevents",
+    }
+    kinds = {one["words"]: one["kind"] for one in found["blame"]["trials"]}
+    assert kinds["with the setting `careful = on`"] == "setting"
+    assert "with the setting `careful = on`: not violated (all" in found["shown"]
+    assert "each of these settings: quick = on" in found["shown"]
+
+
+OWES = """system Owes "work that came while both servers were down is never done"
+node Server[2] symmetric { state mode: { idle, busy } = idle }
+shared work: bool = false
+shared done: bool = false
+environment action ask() when not work do work := true
+action serve(s: Server) when work and not done do done := true
+faults { crash Server up to 2 for good }
+leads_to served "work is done": work ~> done
+  fair serve
+"""
+
+
+def test_single_faults_of_an_infinite_run_are_tried_where_nothing_is_owed(tmp_path: Path) -> None:
+    text = OWES.replace("symmetric ", "").replace("up to 2", "up to 3")
+    found = blamed(tmp_path, text.replace("Server[2]", "Server[3]"), "served")
+    assert found["loop"] is not None
+    faults = [one for one in found["blame"]["trials"] if one["kind"] == "fault"]
+    singles = [one for one in faults if "from there on" in one["words"]]
+    assert singles
+    crashes = faults[0]["steps"]
+    assert faults[0]["outcome"] == "prevents"
+    asked = next(number for number, row in enumerate(found["run"]) if row.get("action") == "ask")
+    assert [one["steps"][0] for one in singles] == [number for number in crashes if number <= asked + 1]
+    assert all(one["outcome"] == "prevents" for one in singles)
+
+
 GOOD = """system Turns
 node Server[2] { state mode: { idle, waiting, serving } = idle }
 shared held: Server? = none

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from hacheck.checker.blame.good_run import nearest_good_run
-from hacheck.checker.blame.trial_system import FaultLimit, Narrowed, Restriction, Without
+from hacheck.checker.blame.trial_system import FaultLimit, Narrowed, OtherBranch, Restriction, Without
 from hacheck.checker.blame.trials import Subject, TrialResult, blame, trials_of
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
@@ -15,6 +15,7 @@ from hacheck.model import ir
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Failed, Interpreter, Taken, replay
 from hacheck.model.runs import Run, State, Step
+from hacheck.model.types import Bool
 from tests.properties.scale import seeds
 from tests.strategies import seeded_system
 
@@ -71,6 +72,33 @@ def shortest(
     return None
 
 
+def other_way(system: ir.System, action: int, place: int, taken: bool) -> ir.System:
+    """The system in which a branch of an `if` has the statements of the other one."""
+    numbers = iter(range(1_000))
+
+    def changed(some: tuple[ir.Statement, ...]) -> tuple[ir.Statement, ...]:
+        return tuple(one if not isinstance(one, ir.If | ir.ForEach) else inner(one) for one in some)
+
+    def inner(one: ir.If | ir.ForEach) -> ir.Statement:
+        if isinstance(one, ir.ForEach):
+            return replace(one, body=changed(one.body))
+        number = next(numbers)
+        made = replace(one, then=changed(one.then), otherwise=changed(one.otherwise))
+        if number != place:
+            return made
+        return replace(made, then=made.otherwise) if taken else replace(made, otherwise=made.then)
+
+    actions = list(system.actions)
+    actions[action] = replace(actions[action], body=changed(actions[action].body))
+    return replace(system, actions=tuple(actions))
+
+
+def asks_inside(action: ir.Action) -> ir.Action:
+    """The action with its guard as an `if` in its body: where it is false, nothing changes."""
+    always = ir.Constant(value=True, type=Bool())
+    return replace(action, guard=always, body=(ir.If(action.guard, action.body, ()),))
+
+
 def expected(system: ir.System, asked: ir.Property, restriction: Restriction) -> int | None:
     """The length of a shortest violation under a restriction, from where it starts."""
     interpreter = Interpreter(system)
@@ -81,6 +109,8 @@ def expected(system: ir.System, asked: ir.Property, restriction: Restriction) ->
             return shortest(system, asked, lambda _, __: True, action, most, begun)
         case Without(action):
             return shortest(system, asked, lambda _, step: step.action != action, -1, 0, starts)
+        case OtherBranch(action, place, taken):
+            return shortest(other_way(system, action, place, taken), asked, lambda _, __: True, -1, 0, starts)
         case Narrowed(action, _, left):
 
             def allowed(state: State, step: Step) -> bool:
@@ -136,6 +166,8 @@ def test_trials_agree_with_a_plain_search(seeds: range) -> None:
         system = seeded_system(seed, risky=False)
         fault = replace(system.actions[-1], kind="fault")
         system = replace(system, actions=(*system.actions[:-1], fault))
+        if seed % 2:
+            system = replace(system, actions=tuple(asks_inside(one) for one in system.actions))
         for asked in system.properties:
             if asked.kind not in SAFETY:
                 continue

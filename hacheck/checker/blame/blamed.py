@@ -36,8 +36,10 @@ class Blamed(Struct, frozen=True):
         return {"blame": {"seconds": round(self.blame.seconds, 3), "trials": trials}, "good_run": good}
 
     def sentence(self) -> str:
-        """What the story says of causes: faults and assumptions that were shown to be some, and no others."""
-        causes = [one for one in self.blame.causes if one.trial.kind in ("fault", "assumption") and not one.implied]
+        """What the story says of causes: faults, assumptions and settings that were shown to be some."""
+        causes = [
+            one for one in self.blame.causes if one.trial.kind in ("fault", "assumption", "setting") and not one.implied
+        ]
         if not causes:
             searched = [one for one in self.blame.results if one.trial.kind == "fault" and one.outcome == "violated"]
             return "It is violated without any one of its faults, too." if searched else ""

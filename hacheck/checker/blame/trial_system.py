@@ -7,12 +7,13 @@ it limits how often a fault happens, leaves an action out, or takes one way from
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck.model.evaluation import EvaluationError, Scope, evaluate
-from hacheck.model.interpreter import Interpreter
+from hacheck.model.interpreter import Interpreter, Taken
 from hacheck.model.ir import (
     Action,
     Assign,
@@ -22,6 +23,7 @@ from hacheck.model.ir import (
     Constant,
     Domain,
     Expression,
+    ForEach,
     If,
     Local,
     MakeCollection,
@@ -32,10 +34,12 @@ from hacheck.model.ir import (
     Unary,
     Variable,
 )
-from hacheck.model.rewrite import conjunction, conjuncts, disjunction
+from hacheck.model.rewrite import conjunction, conjuncts, disjunction, walk
 from hacheck.model.runs import Run, State, Step
 from hacheck.model.types import Bool, Range, Set
 from hacheck.model.typing import type_of
+
+Body: TypeAlias = tuple[Statement, ...]
 
 TRIAL = "blame.trial"
 """The constant that says which trial is on."""
@@ -63,7 +67,16 @@ class Narrowed(Struct, frozen=True):
     left: Expression
 
 
-Restriction = FaultLimit | Without | Narrowed
+class OtherBranch(Struct, frozen=True):
+    """An `if` in an action's body never takes one of its branches (`taken`: the first one), but the other one instead.
+    `place`: its number among all of the body, the outer one before those within."""
+
+    action: int
+    place: int
+    taken: bool
+
+
+Restriction = FaultLimit | Without | Narrowed | OtherBranch
 
 
 class TrialSystem(Struct, frozen=True):
@@ -122,6 +135,8 @@ def _restricted(
                 guard = Binary("and", Unary("not", _is(trial, place)), guard)
             case Narrowed(_, _, narrower):
                 guard = Binary("and", guard, Binary("or", Unary("not", _is(trial, place)), narrower))
+            case OtherBranch(_, at, taken):
+                body = forced(body, at, taken=taken, unless=_is(trial, place))
             case FaultLimit():
                 continue
     if number in left:
@@ -132,6 +147,84 @@ def _restricted(
         one_less = Assign(Target(counter), Binary("-", counter, Constant(1, Range(1, 1))))
         body = (*body, If(Binary("<", counter, unlimited), (one_less,), ()))
     return action if guard is action.guard and body is action.body else replace(action, guard=guard, body=body)
+
+
+def forced(body: Body, place: int, *, taken: bool, unless: Expression) -> Body:
+    """A body in which an `if` does not take one of its branches where `unless` holds."""
+    seen = -1
+
+    def changed(some: Body) -> Body:
+        nonlocal seen
+        made: list[Statement] = []
+        for one in some:
+            match one:
+                case If(condition, then, otherwise):
+                    seen += 1
+                    if seen == place:
+                        condition = (
+                            Binary("and", Unary("not", unless), condition) if taken else Binary("or", unless, condition)
+                        )
+                    made.append(If(condition, changed(then), changed(otherwise)))
+                case ForEach():
+                    made.append(replace(one, body=changed(one.body)))
+                case _:
+                    made.append(one)
+        return tuple(made)
+
+    return changed(body)
+
+
+def branches(body: Body) -> Iterator[Expression]:
+    """The conditions of every `if` of a body, the outer one before those within."""
+    for one in body:
+        match one:
+            case If(condition, then, otherwise):
+                yield condition
+                yield from branches(then)
+                yield from branches(otherwise)
+            case ForEach():
+                yield from branches(one.body)
+
+
+def branched(system: System, run: Run) -> list[tuple[OtherBranch, Expression, list[int]]]:
+    """For each `if` of a handler or an action and each of its branches without which the step of the run could not have
+    led where it did: the trial, the condition, and the numbers of these steps.
+
+    An `if` that the language adds, such as that on the outcome of a call, is none of them. Cost: two interpreted steps
+    for each `if` of each step.
+    """
+    found: dict[OtherBranch, tuple[Expression, list[int]]] = {}
+    interpreters: dict[OtherBranch, Interpreter] = {}
+    for number, (before, step) in enumerate(zip(run.states, run.steps, strict=False), start=1):
+        action = system.actions[step.action]
+        if action.kind in ("fault", "repair"):
+            continue
+        for place, condition in enumerate(branches(action.body)):
+            if not _is_written(condition):
+                continue
+            for taken in (True, False):
+                trial = OtherBranch(step.action, place, taken)
+                if trial not in interpreters:
+                    interpreters[trial] = Interpreter(_with_branch(system, trial))
+                outcomes = interpreters[trial].outcomes_with(step.action, step.arguments, before)
+                if not any(isinstance(one, Taken) and one.step.state == step.state for one in outcomes):
+                    found.setdefault(trial, (condition, []))[1].append(number)
+    return [(trial, condition, steps) for trial, (condition, steps) in found.items()]
+
+
+def _with_branch(system: System, trial: OtherBranch) -> System:
+    """The system in which a trial is always on."""
+    actions = list(system.actions)
+    action = actions[trial.action]
+    always = Constant(value=True, type=Bool())
+    actions[trial.action] = replace(action, body=forced(action.body, trial.place, taken=trial.taken, unless=always))
+    return replace(system, actions=tuple(actions))
+
+
+def _is_written(condition: Expression) -> bool:
+    """Whether a condition is one of the spec: those that the language adds read names that no spec can have."""
+    names = [one.name for one in walk(condition) if isinstance(one, Local | Variable)]
+    return bool(names) and not any("$" in name or " " in name for name in names)
 
 
 def _beginning(

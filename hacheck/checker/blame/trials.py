@@ -7,6 +7,7 @@ violation says that something prevents it; one that was stopped says how many st
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeAlias
@@ -18,6 +19,7 @@ from hacheck.checker.blame.trial_system import (
     FaultLimit,
     Restriction,
     Without,
+    branched,
     narrowed,
     trial_system,
 )
@@ -25,13 +27,13 @@ from hacheck.checker.described_run import call_of, fault_count, node_of
 from hacheck.checker.engine import Answer, Limits, Report
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.model.evaluation import EvaluationError
-from hacheck.model.interpreter import replay
+from hacheck.model.interpreter import Interpreter, replay
 from hacheck.model.ir import Property, System
 from hacheck.model.render_expression import show_expression
 from hacheck.model.runs import Run
 from hacheck.wording import plural
 
-TrialKind: TypeAlias = Literal["fault", "assumption", "guard", "step"]
+TrialKind: TypeAlias = Literal["fault", "assumption", "setting", "guard", "branch", "step"]
 TrialOutcome: TypeAlias = Literal["prevents", "violated", "open"]
 
 SECONDS_MAX = 120.0
@@ -107,13 +109,15 @@ OtherSystem: TypeAlias = Callable[[str, str], System | None]
 
 class Subject(Struct, frozen=True):
     """A counterexample: the system as the check makes it, the property and the run. `assumptions`: every assumption of
-    the spec with its value (`on`, `off`); `other`: the system with another value of one."""
+    the spec with its value (`on`, `off`); `other`: the system with another value of one; `switches`: every switch, in
+    the same way."""
 
     system: System
     asked: Property
     run: Run
     assumptions: tuple[tuple[str, str], ...] = ()
     other: OtherSystem | None = None
+    switches: tuple[tuple[str, str], ...] = ()
 
 
 def blame(subject: Subject, limits: Limits, report: Report, threads: int = 1) -> Blame:
@@ -132,8 +136,9 @@ class Planned(Struct, frozen=True):
 
 
 class _Plan(Struct, frozen=True):
-    """The trials of a counterexample but for assumptions. By the action of each fault: it happens less often than in
-    the run; it never happens; the run up to before one of its steps, without that one. Then guards, and actions."""
+    """The trials of a counterexample but for those with another system. By the action of each fault: it happens less
+    often than in the run; it never happens; the run up to before one of its steps, without that one. Then guards,
+    branches and actions."""
 
     fewer: dict[int, Planned]
     never: dict[int, Planned]
@@ -159,7 +164,7 @@ def _plan(subject: Subject) -> _Plan:
         {action: _fewer(subject, action, steps) for action, steps in faults.items()},
         {action: _never(subject, action, steps) for action, steps in faults.items() if len(steps) > 1},
         single,
-        (*_ways(subject), *_actions(subject)),
+        (*_ways(subject), *_branches(subject), *_actions(subject)),
     )
 
 
@@ -187,15 +192,31 @@ def _never(subject: Subject, action: int, steps: list[int]) -> Planned:
 
 def _single(subject: Subject, action: int, steps: list[int]) -> Iterator[Planned]:
     """From the state before a fault, which then happens as often as in the rest of the run without this step."""
-    if subject.asked.kind not in FROM_A_STATE or len(steps) < 2:
+    if len(steps) < 2:
         return
     system, run = subject.system, subject.run
     for place, number in enumerate(steps):
+        if not _decides(subject, number):
+            continue
         before, step = run.states[number - 1], run.steps[number - 1]
         node = node_of(system.actions[action], step.arguments)
         what = call_of(system, before, step) + (f" of {node}" if node else "")
         trial = Trial("fault", f"without `{what}` at step {number}, from there on", (number,))
         yield Planned(trial, FaultLimit(action, len(steps) - 1 - place, before))
+
+
+def _decides(subject: Subject, number: int) -> bool:
+    """Whether the rest of a run from the state before a step decides the property, whatever came before: of `leads_to`
+    only where nothing is owed there that came to be owed earlier. That `eventually` is violated says that its goal did
+    not hold before, either."""
+    asked, run = subject.asked, subject.run
+    if asked.kind != "leads_to":
+        return asked.kind in (*FROM_A_STATE, "eventually")
+    interpreter, owed = Interpreter(subject.system), False
+    for state in run.states[:number]:
+        before = owed
+        owed = (owed or interpreter.premise_holds(asked, state)) and not interpreter.holds(asked, state)
+    return not before
 
 
 def _ways(subject: Subject) -> Iterator[Planned]:
@@ -204,6 +225,16 @@ def _ways(subject: Subject) -> Iterator[Planned]:
         name = subject.system.actions[restriction.action].name
         said = " or ".join(show_expression(one) for one in used)
         yield Planned(Trial("guard", f"if `{name}` did not happen where `{said}`", tuple(steps)), restriction)
+
+
+def _branches(subject: Subject) -> Iterator[Planned]:
+    """The branches that the run takes of each `if`, the other one taken instead."""
+    for restriction, condition, steps in branched(subject.system, subject.run):
+        name = subject.system.actions[restriction.action].name
+        said = re.sub(r"(?<=\w)_\d+\b", "", show_expression(condition))  # names that lowering has numbered
+        where = f"`{said}`" if restriction.taken else f"`{said}` is false"
+        words = f"if `{name}` took the other branch where {where}"
+        yield Planned(Trial("branch", words, tuple(steps)), restriction)
 
 
 def _actions(subject: Subject) -> Iterator[Planned]:
@@ -289,15 +320,15 @@ class _Blaming:
     # ---- assumptions ----
 
     def assumed(self) -> list[TrialResult]:
-        """Each assumption with its other value."""
-        return [
-            found for name, value in self.subject.assumptions if (found := self.assumption(name, value)) is not None
-        ]
+        """Each assumption and each switch with its other value."""
+        assumptions = [self.otherwise("assumption", name, value) for name, value in self.subject.assumptions]
+        return [*assumptions, *(self.otherwise("setting", name, value) for name, value in self.subject.switches)]
 
-    def assumption(self, name: str, value: str) -> TrialResult | None:
-        """The violation where an assumption that is on is off, or the other way round."""
+    def otherwise(self, kind: Literal["assumption", "setting"], name: str, value: str) -> TrialResult:
+        """The violation where an assumption or a switch that is on is off, or the other way round."""
         other = "off" if value == "on" else "on"
-        trial = Trial("assumption", f"with the assumption `{name}` {other}", ())
+        what = f"the assumption `{name}` {other}" if kind == "assumption" else f"the setting `{name} = {other}`"
+        trial = Trial(kind, f"with {what}", ())
         system = None if self.subject.other is None else self.subject.other(name, other)
         if system is None:
             return TrialResult(trial, "open", stopped="the spec has no such system")

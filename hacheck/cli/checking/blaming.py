@@ -18,6 +18,10 @@ from hacheck.model.language import Specification
 from hacheck.model.runs import Run
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import usable_cores
+from hacheck.wording import plural
+
+BRIEF = ("branch", "setting")
+"""Kinds of trials of which there are many, and that are not listed where they prevent nothing."""
 
 STEPS_SHOWN = 12
 """Of more steps of the good run there is the number."""
@@ -45,6 +49,8 @@ def blame_run(
     values = dict(system.settings)
     assumptions = tuple((one.name, values[one.name]) for one in specification.parameters if one.kind == "assumption")
 
+    switches = tuple((one.name, values[one.name]) for one in specification.parameters if one.kind == "switch")
+
     def other(name: str, value: str) -> System | None:
         return specification.instantiate({**settings, name: value}, check).system
 
@@ -54,7 +60,7 @@ def blame_run(
             display.update(progress)
             return not interruption.requested
 
-        subject = Subject(system, asked, run, assumptions, other)
+        subject = Subject(system, asked, run, assumptions, other, switches)
         return blamed(subject, limits, report, threads or usable_cores())
 
 
@@ -72,14 +78,22 @@ def shown_blame(found: Blamed) -> RenderableType:
         names = ", ".join(one.trial.words.split("`")[1] for one in needed)
         parts.append(_line("steps that it needs: without one of these actions it is not violated", "good"))
         parts.append(Padding(Text(names), (0, 0, 0, 4)))
-    parts += _group("does not prevent it", "warn", [one for one in results if one.outcome == "violated"])
+    parts += _needed_branches(results)
+    listed = [one for one in results if one.outcome == "violated" and one.trial.kind not in BRIEF]
+    brief = list(_brief(results))
+    parts += (
+        [_line("does not prevent it", "warn")]
+        if brief and not listed
+        else _group("does not prevent it", "warn", listed)
+    )
+    parts += brief
     parts += _group("undecided", "doubt", [one for one in results if one.outcome == "open"])
     parts += [Text(), *_good_run(found.good)]
     return Group(*parts)
 
 
 def _is_listed(result: TrialResult, outcome: str) -> bool:
-    return result.outcome == outcome and result.trial.kind != "step"
+    return result.outcome == outcome and result.trial.kind not in ("step", "branch")
 
 
 def _group(title: str, style: str, results: Sequence[TrialResult]) -> Iterator[RenderableType]:
@@ -87,6 +101,28 @@ def _group(title: str, style: str, results: Sequence[TrialResult]) -> Iterator[R
         yield _line(title, style)
     for one in results:
         yield Padding(Text.assemble(one.trial.words, (f": {one.words}", "quiet")), (0, 0, 0, 4))
+
+
+def _needed_branches(results: Sequence[TrialResult]) -> Iterator[RenderableType]:
+    """The branches that the violation needs, each with its steps."""
+    needed = [one.trial for one in results if one.outcome == "prevents" and one.trial.kind == "branch"]
+    if needed:
+        yield _line("branches of `if` that it needs: with the other one taken it is not violated", "good")
+    for trial in needed:
+        said = trial.words.removeprefix("if ").replace(" took the other branch where ", ": ")
+        steps = ", ".join(map(str, trial.steps))
+        yield Padding(Text.assemble(said, (f" (step {steps})", "quiet")), (0, 0, 0, 4))
+
+
+def _brief(results: Sequence[TrialResult]) -> Iterator[RenderableType]:
+    """How many branches and settings of those tried do not prevent the violation; of settings also which."""
+    branches = sum(one.trial.kind == "branch" and one.outcome == "violated" for one in results)
+    if branches:
+        yield Padding(Text(f"{plural(branches, 'other way')} through an `if`"), (0, 0, 0, 4))
+    settings = [one for one in results if one.trial.kind == "setting" and one.outcome == "violated"]
+    if settings:
+        names = ", ".join(one.trial.words.split("`")[1] for one in settings)
+        yield Padding(Text(f"each of these settings: {names}"), (0, 0, 0, 4))
 
 
 def _line(words: str, style: str) -> RenderableType:
