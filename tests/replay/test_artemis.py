@@ -308,3 +308,62 @@ def test_jars_that_maven_cannot_get_are_no_fault_of_the_run(monkeypatch: pytest.
     assert result.outcome == "environment"
     assert "Maven cannot get the jars" in result.reason
     assert list((tmp_path / "run").iterdir()) == [tmp_path / "run" / "messages.txt"]
+
+
+def test_backup_whose_take_over_failed_is_stranded() -> None:
+    syncs = ["2026 INFO AMQ221109: started", "2026 INFO AMQ221066: Initiating quorum vote"]
+    assert role((), syncs, backup=True).mode == "voting"
+    for failure in ("AMQ224000: Failure in initialisation", "AMQ214002: Failed to execute failure listener"):
+        assert role((), [*syncs, f"2026 ERROR {failure}"], backup=True).mode == "stranded"
+
+
+def test_link_that_is_well_is_watched_without_a_vote(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = run_of("artemis_replication", "outage_in_failback", "p3_no_incomplete_copy_serves")
+    linked = next(step for step in chosen.data.steps if step.state["Server.link"]["2"] is not None)
+    table = steps_of(chosen)
+    table.position = Position(chosen.data, linked.number, linked.state, linked.state)
+
+    def waits(*words: object, **more: object) -> None:
+        raise AssertionError(f"waits for {words}")
+
+    monkeypatch.setattr(table.log, "code", waits)
+    monkeypatch.setattr(table.log, "line", waits)
+    table.watch_link(2)
+
+
+def scaling(chosen: Chosen, number: int) -> ScaleDownSession:
+    data = chosen.data
+    brokers = Brokers(Path("nowhere"), range(1, 3), "", ProcessGroup())
+    position = Position(data, 0, data.initial, data.initial)
+    position.move_to(number)
+    return ScaleDownSession(position, brokers, Traffic(lambda message: False, lambda message: None))
+
+
+def test_answer_that_the_run_loses_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = run_of("artemis_scale_down", "in_doubt_after_crash", "one_place")
+    doubtful = next(step for step in chosen.data.steps if step.state["Client.doubt"]["1"])
+    assert doubtful.action == "send_next"
+    session = scaling(chosen, doubtful.number)
+    asked: list[int] = []
+
+    def ask(self: Brokers, command: str, member: int, *words: str) -> tuple[bool, str]:
+        asked.append(member)
+        return True, ""
+
+    monkeypatch.setattr(Brokers, "ask", ask)
+    session.send_next(1)
+    assert session.sent[1] != "ok"
+    arrived = any(1 in queue for queue in doubtful.state["Server.queue"].values())
+    assert asked == ([1] if arrived else [])
+
+
+def test_message_that_the_model_has_nowhere_and_is_there_masks_its_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = run_of("artemis_scale_down", "back_and_forth", "p2_acked_survives")
+    session = scaling(chosen, len(chosen.data.steps))
+    session.sent[1] = "ok"
+    there: list[int] = []
+    monkeypatch.setattr(ScaleDownSession, "_kept", lambda self, s: ("active", there))
+    assert any("messages []" in line for line in session.conclude())
+    there.append(1)
+    with pytest.raises(Masked, match="message 1, which the model has lost, is there"):
+        session.conclude()

@@ -75,6 +75,7 @@ class Brokers:
         self.folder, self.members, self.classes, self.processes = folder, tuple(members), classes, processes
         self.base = free_base(SPAN, taken)
         self.shared = shared
+        self.voters: frozenset[int] = frozenset()
         self.began = time.time()
         self.before_end: Callable[[int], None] = lambda member: None
         self._place = {member: place for place, member in enumerate(self.members)}
@@ -90,8 +91,9 @@ class Brokers:
         return {member: (self.base + KNOWN + place, self.own_port(member)) for member, place in self._place.items()}
 
     def home(self, member: int) -> Path:
-        """The folder of a server."""
-        return self.folder / f"server-{member}"
+        """The folder of a server. Those of voters are apart: a spec has no log of theirs."""
+        folder = self.folder.parent / "voters" if member in self.voters else self.folder
+        return folder / f"server-{member}"
 
     def data(self, member: int) -> Path:
         """Where its journal is."""
@@ -224,5 +226,5 @@ class Brokers:
             self._client.communicate()
         for member in list(self.processes.running):
             self.kill(member)
-        for folder in self.folder.glob("**/data"):
+        for folder in (*self.folder.glob("**/data"), *(self.folder.parent / "voters").glob("**/data")):
             shutil.rmtree(folder, ignore_errors=True)

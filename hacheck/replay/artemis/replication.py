@@ -66,6 +66,7 @@ class ArtemisReplication:
         servers = int(settings["primaries"]) + int(settings["backups"])
         voters = [VOTER + number for number in range(1, int(settings["pairs"]))]
         with started(recording, [*range(1, servers + 1), *voters]) as (brokers, traffic):
+            brokers.voters = frozenset(voters)
             yield ReplicationSession(position, brokers, traffic, voters)
 
 

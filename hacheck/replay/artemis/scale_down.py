@@ -91,6 +91,8 @@ class ScaleDownSession:
             "finish_scaling": self.finish_scaling,
             "start_again": self.start_again,
             "crash Server": self.crash,
+            "crash Client": self.nothing,
+            "restart Client": self.nothing,
             "restart Server": self.restart,
         }
 
@@ -249,12 +251,20 @@ class ScaleDownSession:
     # ---- clients ----
 
     def send_next(self, c: int) -> None:
-        """A client sends its oldest message, and waits for the acknowledgement."""
+        """A client sends its oldest message, and waits for the acknowledgement. A message that is lost in the run is
+        not sent; an answer that is lost there does not count."""
         client = str(c)
         before, after = (state["Client.unsent"][client] for state in (self.position.before, self.position.after))
         number, server = min(before), self.position.after["Client.at"][client]
+        stored = [self.of("queue", server, before=old).count(number) for old in (True, False)]
+        if self.position.after["Client.doubt"][client] and stored[0] == stored[1]:
+            self.sent[number] = "lost"
+            return
         good, answer = self.brokers.ask("send", server, str(number))
         self.sent[number] = "ok" if good else answer
+        if good and self.position.after["Client.doubt"][client]:
+            self.sent[number] = "acknowledged, and the answer lost"
+            return
         if good == (number in after):
             raise Refuted(f"server {server} answers message {number} with {self.sent[number]}")
 
