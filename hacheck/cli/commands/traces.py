@@ -48,6 +48,8 @@ EPILOG = """
 
   hacheck traces convert logs/ --adapter mine.toml --out night.jsonl
 
+  hacheck traces convert logs/ --adapter icestorm --anonymise topic,topics --out to_show.jsonl
+
   hacheck traces cluster many/ --out clustered/
 
 [bold]Exit codes[/]
@@ -66,6 +68,8 @@ NODES = "Only these nodes may occur: a,b,c, or @FILE with one on each line."
 CLOCK_BACK = "Milliseconds by which a node's clock may go back from one record to the next."
 QUARANTINE = "Write every finding, with its line as it is, as JSON lines."
 OUT = "Where to write: a .jsonl or .parquet file; for cluster, a new folder."
+ANONYMISE = "convert: replace the names of hosts, files, traces, messages and in these fields: a,b,c, or - for none."
+KEEP = "convert: these words before the number of a node are not secret, such as kinds of nodes: server,client."
 PART = "Records in one file of a clustered folder, about."
 
 Action = Annotated[str, Argument("ACTION", "validate, stats, convert or cluster.", actions_beginning)]
@@ -78,6 +82,8 @@ ClockBack = Annotated[int, option("--clock-back", metavar="MS", help=CLOCK_BACK,
 Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, writes=Writes())]
 Out = Annotated[One, option("--out", "-o", metavar="PATH", help=OUT, panel=WRITING, writes=Writes())]
 PartRecords = Annotated[str, option("--part-records", metavar="N", help=PART, panel=WRITING)]
+Anonymise = Annotated[One, option("--anonymise", metavar="FIELDS", help=ANONYMISE, panel=WRITING)]
+Keep = Annotated[One, option("--keep", metavar="WORDS", help=KEEP, panel=WRITING)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help="Show no progress, and print nothing if there is no finding.")]
 
 
@@ -93,6 +99,8 @@ def traces(
     quarantine: Quarantine = None,
     out: Out = None,
     part_records: PartRecords = "2M",
+    anonymise: Anonymise = None,
+    keep: Keep = None,
     json: JsonOption = None,
     quiet: Quiet = False,
     no_color: NoColorOption = False,
@@ -116,6 +124,8 @@ def traces(
             quarantine=quarantine,
             out=out,
             part_records=parse_count("--part-records", part_records),
+            anonymised=None if anonymise is None else tuple(filter(None, anonymise.removeprefix("-").split(","))),
+            kept=tuple(filter(None, (keep or "").split(","))),
             json=json,
             quiet=quiet,
             no_color=no_color,

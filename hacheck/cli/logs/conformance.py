@@ -174,7 +174,7 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
     with Interruption().watching() as interruption, line.shown("reading"):
 
         def report(far: Far) -> bool:
-            line.update(lambda: f"{far.phase}, {plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked")
+            line.update(lambda: words_of(far))
             return not interruption.requested
 
         dataset = opened(request.traces, request.adapter, request.zone, findings)
@@ -218,6 +218,13 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
     )
 
 
+def words_of(far: Far) -> str:
+    """How far a driver is, in words. Spark counts tasks while it works, and records only at the end."""
+    share = f" {far.done} of {far.total}" if far.total > 1 else ""
+    counted = f", {plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked" if far.records else ""
+    return f"{far.phase}{share}{counted}"
+
+
 def collects(request: ConformRequest) -> bool:
     """Whether every verdict is needed at the end, not only those that are printed."""
     return request.json is not None or request.report is not None
@@ -233,7 +240,7 @@ def checked_on_spark(
 ) -> Outcome:
     """The same on Spark. Errors: `BadInput` for logs, which only this machine reads; `DriverError`."""
     from hacheck.traces.drivers.spark_batch import check_on_spark
-    from hacheck.traces.drivers.spark_session import session
+    from hacheck.traces.drivers.spark_session import end, session
 
     if not isinstance(dataset, Dataset):
         hint = f"hacheck traces convert {request.traces} --adapter {request.adapter} --out traces.parquet"
@@ -244,7 +251,7 @@ def checked_on_spark(
         collect = collects(request)
         return check_on_spark(spark, dataset, checker, findings, table=place, collect=collect, report=report)
     finally:
-        spark.stop()
+        end(spark)
 
 
 def exit_code(outcome: Outcome, findings: Findings, *, strict: bool = False) -> ExitCode:

@@ -199,7 +199,7 @@ def by_driver(request: MonitorRequest, watched: Watched, results: Path, findings
             ends=watched.ends,
         )
         return monitor_locally(tailing, findings, report, once=request.once)
-    from hacheck.traces.drivers.spark_session import session
+    from hacheck.traces.drivers.spark_session import end, session
     from hacheck.traces.drivers.spark_stream import Monitoring, monitor_on_spark
 
     spark = session(request.master)
@@ -209,4 +209,4 @@ def by_driver(request: MonitorRequest, watched: Watched, results: Path, findings
         )
         return monitor_on_spark(spark, monitoring, findings, report)
     finally:
-        spark.stop()
+        end(spark)

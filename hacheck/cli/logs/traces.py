@@ -19,6 +19,7 @@ from hacheck.documents.document import from_dict
 from hacheck.documents.records import TracesDocument
 from hacheck.traces.adapters.adapter_files import load
 from hacheck.traces.adapters.logs import LogDataset, open_logs
+from hacheck.traces.anonymous_names import AnonymousNames
 from hacheck.traces.dataset import Located, open_traces, place_of
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.record_checks import Expected, checked_batches
@@ -40,6 +41,8 @@ class TracesRequest(Struct, frozen=True):
     quarantine: str | None
     out: str | None
     part_records: int
+    anonymised: tuple[str, ...] | None
+    kept: tuple[str, ...]
     json: str | None
     quiet: bool
     no_color: bool
@@ -53,6 +56,8 @@ def look(request: TracesRequest) -> ExitCode:
         raise BadInput(
             f"{request.action} writes no traces: --out does not apply", "leave it out, or use convert or cluster"
         )
+    if request.action != "convert" and request.anonymised is not None:
+        raise BadInput("--anonymise is for convert", "hacheck traces convert PLACE --anonymise FIELDS --out FILE")
     if request.zone is not None and request.adapter is None:
         raise BadInput("--time-zone is for logs: traces have times in UTC", "for logs add --adapter NAME")
     try:
@@ -153,6 +158,10 @@ def _counted(batches: Iterable[Any], statistics: Statistics, progress: _Far) -> 
 def _written(request: TracesRequest, dataset: Located, batches: Iterator[Any]) -> dict[str, Any]:
     """Reads all batches, and writes them where that is asked for; returns what to report of it."""
     if request.action == "convert" and request.out is not None:
+        if request.anonymised is not None:
+            names = AnonymousNames(dataset.schema, request.anonymised, request.kept)
+            names.learn(dataset.located(Findings()))
+            batches = names.replaced(batches)
         with writing(Path(request.out), dataset.schema) as writer:
             for batch in batches:
                 writer.write(batch)

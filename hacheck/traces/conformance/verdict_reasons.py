@@ -52,13 +52,14 @@ def outcome(
     """The verdict on a trace that stopped, and the reason. `bounds`: which bounds were met, asked where it matters."""
     if status == k.FULL:
         capacity = diagnoser.search.memory.capacity
-        return "unknown", f"more than {capacity:,} states of the model explain the trace up to here"
+        more = f"--states {8 * capacity} follows more"
+        return "unknown", f"more than {capacity:,} states of the model explain the trace up to here; {more}"
     if unmatchable is not None:
         return ("unknown" if unmatchable.why != "value" else "deviates"), unmatchable.text
     if limited:
         return "unknown", beyond_bounds(bounds(), diagnoser.system)
     if not diagnoser.complete:
-        return "unknown", "the trace may have begun in a state that was not tried"
+        return "unknown", "the trace may have begun in a state that was not tried; a larger --any-start tries more"
     return "deviates", "no run of the model writes this line here"
 
 

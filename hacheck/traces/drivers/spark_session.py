@@ -149,6 +149,15 @@ def ship(spark: Any) -> None:
     archive = packed(Path(folder))
     spark.addArtifacts(str(archive), pyfile=True)
     spark.conf.set("spark.hacheck.shipped", archive.name)
+    spark.conf.set("spark.hacheck.folder", folder)
+
+
+def end(spark: Any) -> None:
+    """Ends a session, and removes what was put down for it. A process that ends at once runs no exit functions."""
+    folder = spark.conf.get("spark.hacheck.folder", None)
+    spark.stop()
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def packed(folder: Path) -> Path:
