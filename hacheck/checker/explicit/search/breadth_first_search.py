@@ -7,6 +7,7 @@ not depend on how fast which thread was.
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -91,6 +92,7 @@ class Search:
         self._ends: list[int] = []  # of the log then
         self._pace = Pace(options.slice_seconds)
         self._run_since = 0.0  # on the clock of the bounds
+        self._busy_since = 0.0  # of the processor
         self.better: Callable[[float], Functions | None] | None = None
         shared, sizes = self.shared, self.workers.sizes
         shared[LOG], shared[BLOCK] = self.workers.log.address, sizes.block
@@ -203,7 +205,7 @@ class Search:
         """Goes on until nothing is new, a limit is met, or everything of the goal was met. `at_rest` is called now
         and then when no thread works and no successor waits; `at_level` whenever a level is found completely."""
         self.bounds.phase = self.phase
-        self._run_since = self.bounds.seconds()
+        self._run_since, self._busy_since = self.bounds.seconds(), time.process_time()
         if self.stopped is None and self.expanded == 0:
             at_level()
         while self.stopped is None and self.depth < len(self.levels):
@@ -241,9 +243,14 @@ class Search:
                 self.workers.forget(level)
             self.depth, self.expanded = self.depth + 1, 0
 
+    def _seconds_of_exploring(self) -> float:
+        """How long it has been exploring: by the clock, and not for longer than the processor was busy with it, so that
+        a search that others keep waiting does not count as a long one."""
+        return min(self.bounds.seconds() - self._run_since, time.process_time() - self._busy_since)
+
     def _slice(self, blocks: int, crowd: Sequence[Worker]) -> None:
         """Has some blocks expanded, about as many as a slice has time for."""
-        better = None if self.better is None else self.better(self.bounds.seconds() - self._run_since)
+        better = None if self.better is None else self.better(self._seconds_of_exploring())
         if better is not None:
             self._use(better)
         shared = self.shared
