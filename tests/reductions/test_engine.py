@@ -9,6 +9,7 @@ from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.checker.explicit.reduction_data import Dropped, Reductions, reduction_notes
 from hacheck.model.ir import System
+from hacheck.model.language import load
 from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Node
 from tests.nightly import first_of
@@ -56,3 +57,25 @@ def test_states_are_counted_in_words() -> None:
 def length(item: PropertyAnswer) -> int | None:
     """Steps of the run told."""
     return None if item.run is None else len(item.run.steps)
+
+
+@pytest.mark.parametrize(
+    ("count", "claim", "said"),
+    [
+        (9, "some s: S where s.n == 0", "not by symmetry of Ss: only up to 8 nodes of a kind are exchanged"),
+        (3, "(max s in all(S) by s.n).n == 0", "not by symmetry of Ss: i takes the first S where `max`"),
+        (3, "some s: S where s.n == 0", ""),
+    ],
+)
+def test_why_nodes_are_not_interchangeable_is_said(count: int, claim: str, said: str) -> None:
+    text = (
+        f"system Many\nnode S[{count}] symmetric {{ on: bool = false  n: 0..1 = 0 }}\n"
+        f"action go(s: S) when not s.on do s.on := true\ninvariant i: {claim}\n"
+    )
+    specification = load(text, "many.ha").specification
+    assert specification is not None
+    system = specification.instantiate({}).system
+    assert system is not None
+    phrases = NativeEngine().check(system, (), Limits(), lambda _: True).reductions
+    assert [one[: len(said)] for one in phrases if one.startswith("not ")] == [said] * bool(said)
+    assert NativeEngine(reductions=False).check(system, (), Limits(), lambda _: True).reductions == ()

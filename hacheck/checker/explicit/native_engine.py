@@ -16,7 +16,7 @@ from hacheck.checker.engine import DECIDED, Answer, Limits, Progress, Refused, R
 from hacheck.checker.explicit.answers import UNCONFIRMED, Explored, answer_of, no_start, unexplored
 from hacheck.checker.explicit.native_program import Builder, Built, Unavailable
 from hacheck.checker.explicit.property_conditions import goal_of, select
-from hacheck.checker.explicit.reduction_data import reduction_notes
+from hacheck.checker.explicit.reduction_data import reduction_notes, unreduced_notes
 from hacheck.checker.explicit.search.breadth_first_search import Options, Search
 from hacheck.checker.explicit.search.checkpoint import Keeping
 from hacheck.checker.explicit.search.checkpoint_manifest import CheckpointError
@@ -168,7 +168,7 @@ class NativeEngine(Struct, frozen=True):
             coverage=coverage,
             engine=NAME,
             threads=self.threads,
-            reductions=words,
+            reductions=(*words, *unreduced_notes(built.reductions, system)),
             notes=(*answer.notes, *notes),
         )
 

@@ -52,6 +52,8 @@ class Reductions(Struct, frozen=True):
 
 
 NONE = Reductions()
+NOT_REDUCED = "not by symmetry"
+"""How a phrase begins about what is not done."""
 
 
 def reduction_notes(reductions: Reductions, states: int, stand_for: int | None = None) -> tuple[str, ...]:
@@ -75,6 +77,20 @@ def reduction_notes(reductions: Reductions, states: int, stand_for: int | None =
         names = ", ".join(item.title for item in reductions.dropped)
         phrases.append(f"sliced away: {names} ({bits} bit{'s' * (bits != 1)}), read by no checked property")
     return tuple(phrases)
+
+
+def unreduced_notes(reductions: Reductions, system: System) -> tuple[str, ...]:
+    """Why nodes are explored one by one that a spec declares as symmetric, a phrase for each kind."""
+    declared = {one.name for one in system.nodes if not one.ranked}
+    return tuple(
+        f"{NOT_REDUCED} of {one.kind}s: {one.reasons[0]}{_more(len(one.reasons) - 1)}"
+        for one in reductions.unlike
+        if one.kind in declared
+    )
+
+
+def _more(count: int) -> str:
+    return f", and {count} more reason{'s' * (count != 1)}" if count else ""
 
 
 def _listed(members: tuple[int, ...]) -> str:

@@ -203,7 +203,7 @@ def too_costly(lowered: Lowered, kind: Kind, classes: Iterable[tuple[int, ...]])
         if any(count > 1 for count in inside.values()):
             yield f"bags that hold {kind.name}s are inside bags"
     elif any(len(members) > _NODES_MAX for members in classes):
-        yield f"more than {_NODES_MAX} are symmetric"
+        yield f"only up to {_NODES_MAX} nodes of a kind are exchanged, and there are {kind.size} {kind.name}s"
 
 
 def _names_alone(lowered: Lowered, pool: Identity, unblocking: frozenset[int]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.described_run import run_title
+from hacheck.checker.explicit.reduction_data import NOT_REDUCED
 from hacheck.checker.verify import CheckResult, PropertyResult, unexercised, unused_actions
 from hacheck.wording import plural
 
@@ -87,7 +88,7 @@ def _rows(results: Sequence[CheckResult]) -> Iterable[tuple[str, Text]]:
     assumed = Counter(name for one in results for name, _ in one.system.assumptions)
     if assumed:
         yield "assuming", Text(_counted(assumed, count))
-    symmetric = sum(bool(one.answer.reductions) for one in results)
+    symmetric = sum(any(not said.startswith(NOT_REDUCED) for said in one.answer.reductions) for one in results)
     if symmetric:
         yield "reduced", Text(f"{plural(symmetric, 'check')}, by symmetry and by slicing away what no property reads")
     never = [set(unused_actions(one)) for one in results if not one.answer.coverage.ended_early]
