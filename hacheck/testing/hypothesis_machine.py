@@ -21,6 +21,7 @@ from hacheck.testing.failing_runs import TRIES, BadRun, Recorded, Tries, why_not
 from hacheck.testing.failure_stories import beside
 from hacheck.testing.json_process import ProcessFailure
 from hacheck.testing.line_encoding import Event, UnfitEvent
+from hacheck.testing.run_coverage import RunCoverage, coverage_text, write_coverage
 from hacheck.testing.run_options import current
 from hacheck.testing.run_reduction import failure, reduced
 from hacheck.testing.service_code import code_digest
@@ -92,6 +93,7 @@ def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
         found = _tried(adapter, watch, how)
         if found is None:
             watch.report()
+            _show_coverage(adapter, watch)
             return
         watch.kept.keep(found, confirmed(adapter, found))
     except PLAIN as error:
@@ -99,6 +101,16 @@ def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
     finally:
         adapter.finish()
     raise found.with_traceback(None) from None  # where in this code it was noticed helps nobody
+
+
+def _show_coverage(adapter: type[Adapter], watch: Watch) -> None:
+    """Prints what a test that passes has covered, which pytest keeps with the test, and writes it where that was asked
+    for."""
+    content = watch.covered.content(model_for(adapter), adapter.besides, adapter.__name__)
+    print(coverage_text(content))
+    folder = current().coverage
+    if folder is not None:
+        write_coverage(folder, content)
 
 
 PLAIN = (BadModel, BadRun, ProcessFailure, Undecided, UnfitEvent)
@@ -172,6 +184,7 @@ class Watch(Struct):
     at_bound: int = 0
     bound: str = ""
     out_of_step: bool = False
+    covered: RunCoverage = field(default_factory=RunCoverage)
     stalls: list[Stall] = field(default_factory=list)
     shown: set[str] = field(default_factory=set)
 
@@ -309,6 +322,7 @@ def _teardown(self: Any) -> None:
     finally:
         self.session.end(self.failed)
         self.watch.runs += 1
+        self.watch.covered.add(self.session)
         self.watch.shown.update(one.name for one in self.session.entries if isinstance(one, Event))
         if self.session.bound:
             self.watch.at_bound += 1

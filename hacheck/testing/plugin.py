@@ -26,15 +26,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="where state machines keep runs that fail, to do them first the next time (default: .hacheck-runs beside "
         "each test)",
     )
+    group.addoption(
+        "--hacheck-coverage",
+        metavar="DIR",
+        help="write what each state machine that passes has covered, as JSON, into this folder",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Takes the options that are there."""
-    seed, runs = config.getoption("--hacheck-seed"), config.getoption("--hacheck-runs")
-    if seed is not None or runs is not None:
+    seed, *folders = (config.getoption(f"--hacheck-{name}") for name in ("seed", "runs", "coverage"))
+    if seed is not None or folders != [None, None]:
         from hacheck.testing.pytest_options import Given
 
-        config.pluginmanager.register(Given(seed, None if runs is None else config.invocation_params.dir / runs))
+        start = config.invocation_params.dir
+        runs, coverage = (None if folder is None else start / folder for folder in folders)
+        config.pluginmanager.register(Given(seed, runs, coverage))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -14,8 +14,8 @@ from hacheck.testing.run_options import OPTIONS, Options
 class Given:
     """The options of one run of pytest."""
 
-    def __init__(self, seed: int | None, runs: Path | None) -> None:
-        self._options = Options(seed, runs)
+    def __init__(self, seed: int | None, runs: Path | None, coverage: Path | None) -> None:
+        self._options = Options(seed, runs, coverage)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Generator[None, Any, Any]:

@@ -10,10 +10,12 @@ from msgspec import Struct
 
 class Options(Struct, frozen=True):
     """`seed`: what chance begins with, anew in each test if there is none; `runs`: where runs that fail are kept,
-    beside the adapter's own file if nowhere else."""
+    beside the adapter's own file if nowhere else; `coverage`: into which folder the coverage of tests that pass is
+    written, if into any."""
 
     seed: int | None = None
     runs: Path | None = None
+    coverage: Path | None = None
 
 
 OPTIONS: ContextVar[Options] = ContextVar("hacheck.testing.run_options")

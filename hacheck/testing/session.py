@@ -71,6 +71,7 @@ class Session:
     - `started`: the system is;
     - `idle_seconds`, `idle_looks`: for how long it has been given time, and how often it has been looked at, since the
       model saw something;
+    - `refused`: the methods of steps that the adapter did not do after all;
     - `story`: what the adapter says of the run besides its lines, once it was asked.
     """
 
@@ -79,6 +80,7 @@ class Session:
         self.entries: list[Entry] = []
         self.orders = Orders(model.tracker)
         self.unread: list[Event] = []
+        self.refused: list[str] = []
         self._noticed = self.track
         self.passed: set[int] = set()
         self.bound, self.out_of_step = "", False
@@ -150,7 +152,8 @@ class Session:
             return True
         if step in self.adapter.besides:
             self.entries.append(step)
-            self.adapter.act(step.method, dict(step.arguments))
+            if self.adapter.act(step.method, dict(step.arguments)) is False:
+                self.refused.append(step.method)
             self.look()
             return True
         move = next((one for one in self.moves() if one.step == step), None)
@@ -163,6 +166,7 @@ class Session:
         self.entries.append(move.step)
         begun = self.adapter.clock()
         if not does(self.adapter, move.method, dict(move.arguments)):
+            self.refused.append(move.method)
             self.look()
             return
         ended = self.adapter.clock()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import random
 import sys
 from collections.abc import Iterator
@@ -393,3 +394,35 @@ def test_that_runs_stood_still_for_want_of_a_line_is_told() -> None:
 
 def test_runs_that_end_before_a_line_may_have_come_do_not_stand_still() -> None:
     run_state_machine(Slow, FEW)  # warnings are errors
+
+
+# ---- what was covered ----
+
+
+def test_a_test_that_passes_says_what_it_covered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    OPTIONS.set(Options(runs=tmp_path / "runs", coverage=tmp_path / "covered"))
+    run_state_machine(Right, FEW)
+    content = json.loads((tmp_path / "covered" / "Right.json").read_text())
+    assert content["runs"] >= 20
+    assert content["actions"]["count"] == sum(number for name, number in content["lines"].items() if name == "counted")
+    assert content["refused"]["count"] > 0, "it cannot be made to count further than two"
+    assert 0 < content["lines"]["even"] < content["lines"]["counted"]
+    text = capsys.readouterr().out
+    assert text.startswith(f"coverage: Right beside Counter, {content['runs']} runs\n  actions  count ")
+    assert f"  refused  count {content['refused']['count']}\n" in text
+
+
+class Idle(Counting):
+    """Never does what it is asked to."""
+
+    def count(self, s: str) -> bool:
+        """Refuses."""
+        return False
+
+
+def test_what_never_came_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.warns(UserWarning, match="no line was compared"):
+        run_state_machine(Idle, FEW)
+    out = capsys.readouterr().out
+    assert "  never    actions: count\n" in out
+    assert "  never    lines: counted, even\n" in out
