@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hacheck.model.ir import (
     Binary,
     Choose,
+    Constant,
     Domain,
     Extreme,
     ForEach,
@@ -43,6 +44,8 @@ def _of_part(kind: Kind, part: Tree, stops: Callable[[], frozenset[str]]) -> Ite
             yield f"compares {kind.name}s by their order"
         case Extreme(_, _, _, by) if mentions(kind, type_of(by)):
             yield f"compares {kind.name}s by their order"
+        case Extreme(_, _, Domain(_, None, Binary("!=", _, _)) as domain, Constant()) if in_order(kind, domain):
+            yield "uses `other`"  # the one that is another, by a constant
         case Extreme(word, _, domain, _) if in_order(kind, domain):
             yield f"takes the first {kind.name} where `{word}` finds several"
         case Quantified("some" | "every" | "none", _, domain, body) if in_order(kind, domain):

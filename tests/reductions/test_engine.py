@@ -79,3 +79,18 @@ def test_why_nodes_are_not_interchangeable_is_said(count: int, claim: str, said:
     phrases = NativeEngine().check(system, (), Limits(), lambda _: True).reductions
     assert [one[: len(said)] for one in phrases if one.startswith("not ")] == [said] * bool(said)
     assert NativeEngine(reductions=False).check(system, (), Limits(), lambda _: True).reductions == ()
+
+
+def test_the_other_of_a_pair_is_called_other() -> None:
+    text = (
+        "system Pair\nnode S[2] symmetric { on: bool = false }\n"
+        "environment action go(s: S) when not other(s).on do s.on := true\n"
+        "invariant i: no s: S where s.on and other(s).on\n"
+    )
+    specification = load(text, "pair.ha").specification
+    assert specification is not None
+    system = specification.instantiate({}).system
+    assert system is not None
+    assert NativeEngine().check(system, (), Limits(), lambda _: True).reductions == (
+        "not by symmetry of Ss: go uses `other`, and 1 more reason",
+    )
