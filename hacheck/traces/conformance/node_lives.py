@@ -3,6 +3,7 @@
 A line of any kind shows that its node was there. So a node did not end before the last line of its log, where a new
 start would have left a line. And of a node that wrote a line again after a crash that nobody wrote down, it is likely
 that it ended soon after the last line before: a *prompt* run has every such crash before another node's next record.
+Where a record that is not compared says that somebody killed its process, it ended then.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Struct
 
@@ -20,10 +22,13 @@ from hacheck.traces.conformance.interleavings import Cut
 from hacheck.traces.conformance.record_encoding import Encoder
 from hacheck.traces.conformance.record_layout import bits_of
 from hacheck.traces.conformance.trace_program import Bits, Compiled
-from hacheck.traces.records import FIELDS, NODE, TIME
+from hacheck.traces.records import EVENT, FIELDS, NODE, TIME
 
 LOG_UNTIL = "log_until"
 """The field of records that says until when the log of their node continues."""
+
+KILLED, TARGET = "killed", "target"
+"""The event and the field by which a time line says that the process of a node, by its number, was ended."""
 
 
 class NodeLife(Struct, frozen=True):
@@ -137,9 +142,10 @@ def lives_of(
         if writer is None or up is None:
             continue
         written = np.flatnonzero(np.array(nodes, object) == name)
+        kills = _kills(compiled, batch, writer[1])
         own = [np.flatnonzero(np.isin(there, written)) for there in rows]
         streams = zip(rows, own, times, strict=True)
-        ends = [_ends(written, until, there[mine], when[mine]) for there, mine, when in streams]
+        ends = [_ends(written, until, there[mine], when[mine], kills) for there, mine, when in streams]
         found.append(NodeLife(name, up, _starts_show(system, writer[0]), tuple(own), tuple(ends)))
     last = max((int(one[-1]) for one in times if len(one)), default=0)
     return NodeLives(tuple(found), times, skew_ns, last)
@@ -158,9 +164,10 @@ def log_ends(batch: Any) -> Any | None:
     return np.maximum(times, said)
 
 
-def _ends(written: Any, until: Any | None, compared: Any, times: Any) -> Any:
+def _ends(written: Any, until: Any | None, compared: Any, times: Any, kills: Any) -> Any:
     """Until when a node's log continues before its next record that is compared. `written`: all its records, as rows;
-    `compared`: those that are compared, with their times as the search has them."""
+    `compared`: those that are compared, with their times as the search has them; `kills`: when its process was ended:
+    lines behind that are of the next process."""
     if until is None:
         return times
     ends = times.copy()
@@ -168,7 +175,23 @@ def _ends(written: Any, until: Any | None, compared: Any, times: Any) -> Any:
         later = compared[number + 1] if number + 1 < len(compared) else np.iinfo(np.int64).max
         mine = written[(written >= row) & (written < later)]
         ends[number] = max(int(times[number]), int(until[mine].max()))
+        following = int(times[number + 1]) if number + 1 < len(compared) else later
+        between = kills[(kills >= times[number]) & (kills <= following)]
+        ends[number] = min(int(ends[number]), int(between.min())) if len(between) else ends[number]
     return ends
+
+
+def _kills(compiled: Compiled, batch: Any, number: int) -> Any:
+    """When the process of a node was ended, as records say of which the spec does not know the event; in order."""
+    fields = batch.column(FIELDS) if FIELDS in batch.schema.names else None
+    compared = any(event.name == KILLED for event in compiled.shape.events)
+    if compared or fields is None or fields.type.get_field_index(TARGET) < 0 or batch.column(TIME).null_count:
+        return np.zeros(0, np.int64)
+    target = pc.struct_field(fields, TARGET)
+    if not pa.types.is_integer(target.type):
+        return np.zeros(0, np.int64)
+    its = pc.fill_null(pc.and_(pc.equal(batch.column(EVENT), KILLED), pc.equal(target, number)), False)
+    return np.sort(batch.column(TIME).filter(its).to_numpy(zero_copy_only=False))
 
 
 def _up_bits(compiled: Compiled, places: dict[str, Any], writer: tuple[str, int]) -> Bits | None:
