@@ -96,9 +96,10 @@ class Diagnoser(Struct, frozen=True):
         states = keeping.kept[latest.cut]
         found = self.repaired(replace(found, run=run_text), streams, latest.cut, states, place)
         if not (at_start or self.compiled.shape.merged):
+            left = found.stream, found.record
             found = self.blamed(found, streams, latest.cut, keeping.kept)
-        if found.record != latest.cut[found.stream] + place:  # what would be possible there is not known
-            return found
+            if (found.stream, found.record) != left:  # what would be possible there is not known
+                return found
         return self.with_conditions(found, streams, latest, states)
 
     def with_conditions(self, found: Diagnosis, streams: Streams, latest: Departure, states: Any) -> Diagnosis:
