@@ -33,7 +33,8 @@ class BrokerWords(Words):
     delete`. `promote BROKER` as the resource manager, `order BROKER MESSAGE` as the same. `standalone BROKER` starts a
     broker on its own, with what it copies from which brokers. `queues` shows what is on each queue, `ids` their ids,
     `status` the status of each broker, `known BROKER` the status of backups as their primary has it, `exchanges` the
-    bindings, `on-disk` how many messages each disk has."""
+    bindings, `on-disk` how many messages each disk has, `copies` the messages that were
+    copied to backups since."""
 
     stage: Stage
 
@@ -41,6 +42,7 @@ class BrokerWords(Words):
         super().__init__(stage, (wire, orders))
         self.hands: dict[str, Hand] = {}
         self._heard: dict[str, int] = {}
+        self._copied = 0
 
     def do(self, command: str) -> Iterable[str]:
         verb, *rest = command.split()
@@ -68,6 +70,11 @@ class BrokerWords(Words):
             case "known":
                 members = stage.nodes[rest[0]].primary.members.values()
                 return [f"{rest[0]} knows {', '.join(f'{one.address} as {one.status}' for one in members)}"]
+            case "copies":
+                copies = [what.body for _, _, what in stage.sent[self._copied :] if isinstance(what, wire.Frame)]
+                self._copied = len(stage.sent)
+                names = [body.content.message for body in copies if isinstance(body, wire.Copy)]
+                return [f"copies sent: {' '.join(names) or 'none'}"]
             case "on-disk":
                 return [self._on_disk()]
             case "options":
