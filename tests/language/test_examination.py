@@ -11,7 +11,7 @@ import pytest
 
 from hacheck.model.language import Span, Specification, load
 from hacheck.model.language.declarations import CheckDeclaration
-from hacheck.model.language.elaborate import elaborate
+from hacheck.model.language.elaborate import Elaboration, elaborate
 from hacheck.model.language.parse import parse
 from hacheck.model.language.settings_examination import Examination
 from tests.language.examples import examples, loaded, shipped
@@ -184,3 +184,33 @@ def test_examples_do_not_depend_on_the_sizes_that_pools_are_guessed_to_need() ->
     assert len(found) > 5
     for one in found:
         assert_no_guess_matters(one)
+
+
+FILLED = """system Boxes
+param tries = 1
+type Kind = { one, two }
+node Box[2] {
+  held: Kind? = none
+}
+action fill(b: Box)
+  when b.held in {none, one}
+do
+  b.held := two
+faults {
+  crash Box up to tries
+}
+invariant calm: no b: Box where b.held == one
+check few with tries = 1
+check many with tries = 2
+"""
+
+
+def test_check_with_other_faults_is_not_elaborated_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was, where a set of an optional word was looked into: how many values that has depends on no identities."""
+    elaborated: list[None] = []
+    whole = Elaboration.elaborate_rest
+    monkeypatch.setattr(
+        Elaboration, "elaborate_rest", lambda self, found: elaborated.append(None) or whole(self, found)
+    )
+    assert load(FILLED, "filled.ha").diagnostics == ()
+    assert len(elaborated) == 1

@@ -161,7 +161,7 @@ class Context(Struct):
 
     def values_of(self, kind: ty.Type) -> int:
         """How many values a type has, where too many are a mistake."""
-        self.counted = self.counted or isinstance(kind, ty.Identity | ty.Option | ty.Record)
+        self.counted = self.counted or _depends_on_pools(kind)
         return ty.cardinality(kind)
 
     def expand(self, span: Span) -> None:
@@ -193,6 +193,17 @@ Lines: TypeAlias = Literal["own", "named", "none"]
 """Who writes lines of logs: the acting node, or the environment; only who is named; nobody."""
 Sight: TypeAlias = Literal["node", "all"]
 """`node`: only what the acting node can know. `all`: the whole state, ghosts and faults included."""
+
+
+def _depends_on_pools(kind: ty.Type) -> bool:
+    """Whether the number of values of a type depends on how many identities there are, which is found out at last."""
+    match kind:
+        case ty.Map(key, value):
+            return _depends_on_pools(key) or _depends_on_pools(value)
+        case ty.Record(_, fields):
+            return any(_depends_on_pools(field) for _, field in fields)
+        case _:
+            return ty.holds_identities(kind)
 
 
 class Bound(Struct, frozen=True):
