@@ -122,6 +122,12 @@ def test_reference_implementation_follows_its_spec_in_other_schedules(code: str,
     assert ended.code == ExitCode.AS_EXPECTED, ended.out
 
 
+def test_what_was_not_tried_is_said(votes: str) -> None:
+    words = "coverage: the usual order alone, without a deviation or a fault; raise"
+    assert words in " ".join(check(votes, "--deviations", "0")[1].split())
+    assert "coverage: no fault was allowed" in check(votes, "--deviations", "1", "--crashes", "0")[1]
+
+
 def test_the_size_of_the_cluster_is_that_of_the_spec() -> None:
     words = ("--replicas", "4", "--schedules", "4", "--deviations", "0", "--steps", "60", "--json", "-")
     found = json.loads(hacheck("check-impl", "icestorm", *words).out)

@@ -134,9 +134,9 @@ wrong.ha:11
   0         │
   1         ◆       count: n = 1
   2         ◆       count: n = 2
-  3         ◆       count: n = 3
+  3»        ◆       count: n = 3
             !       here it breaks
-│ up
+│ up   » changes what is broken
 
 !!! small BREAKS HERE !!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!
   Server 1: n is 3, not at most 2

@@ -268,12 +268,16 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: Un
             f"{plural(explored.at_bound + explored.undecided, 'schedule')} could not be compared to the end, "
             f"the last one from {explored.bound}"
         )
+    if explored.schedules == 1:
+        yield "coverage: the usual order alone, without a deviation or a fault; raise --deviations"
+    elif not any(setting.faults.values()):
+        yield "coverage: no fault was allowed (--crashes, --cuts, --power, --lock-losses)"
     if unshown.lines:
-        yield f"log events of the model without a line of the code: {', '.join(unshown.lines)}"
+        yield f"coverage: log events of the model without a line of the code: {', '.join(unshown.lines)}"
     if unshown.actions:
-        yield f"actions of the model that these runs do not reach: {', '.join(unshown.actions)}"
+        yield f"coverage: actions of the model that these runs do not reach: {', '.join(unshown.actions)}"
     elif unshown.actions is None:
-        yield "which actions of the model were never possible is unknown: it would take too long to find out"
+        yield "coverage: which actions of the model were never possible is unknown: it would take too long to find out"
 
 
 def _show_schedule(console: Console, setting: Setting, found: Found) -> None:
