@@ -31,6 +31,14 @@ def test_icestorm_follows_its_spec(tmp_path: Path, faults: str) -> None:
     assert verdicts(ICESTORM, traces) == {"conforms": 5}
 
 
+def test_icestorm_says_itself_whether_a_start_forgets_its_stamp(tmp_path: Path) -> None:
+    at = ICESTORM.index("stamp_wiped_at_start=off")
+    unsaid = (*ICESTORM[: at - 1], *ICESTORM[at + 1 :])
+    traces = recorded(tmp_path / "kept", "icestorm", "crashes", range(3), ICESTORM_SETTINGS, replicas=3)
+    assert verdicts(unsaid, traces) == {"conforms": 3}
+    assert "deviates" in verdicts(FORGETFUL[: at - 1] + FORGETFUL[at + 1 :], traces)
+
+
 @nightly
 @pytest.mark.parametrize("spec", [ICESTORM, FORGETFUL])
 def test_icestorm_that_forgets_its_stamp_follows_the_spec_that_does_so_only(

@@ -115,6 +115,7 @@ class Replica(ProcessNode[Caller]):
             topics=sorted(self.store.topics),
             generation=self.store.stamp.generation,
             iteration=self.store.stamp.iteration,
+            forgets_stamp=self.core.options.bug_stamp_reset_at_start,
         )
         if not self.standing.nodes:
             self.standing.group = "alone"
