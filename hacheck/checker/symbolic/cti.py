@@ -85,12 +85,13 @@ def with_reachability(prepared: Prepared, ctis: Mapping[str, Cti], limits: Limit
     verdicts = {found.name.removeprefix("gap "): found.verdict for found in answer.properties}
     if answer.error is not None:
         return dict(ctis)
-    known = {name: _known(verdicts[name], starts[name][1], bool(answer.coverage.bounds_reached)) for name in ctis}
+    known = {name: _known(verdicts[name], starts[name][1]) for name in ctis}
     return {name: replace(cti, reachable=known[name]) for name, cti in ctis.items()}
 
 
-def _known(verdict: str, is_whole: bool, is_bounded: bool) -> bool | None:
-    """Whether a state is reachable, from whether one like it is. A cut step is no step here either."""
+def _known(verdict: str, is_whole: bool) -> bool | None:
+    """Whether a state is reachable, from the verdict on the states that are like it. `is_whole`: the state is given
+    as a whole. A step beyond a bound is no step here either."""
     if verdict == "holds" and is_whole:
         return True
     return False if verdict == "violated" else None

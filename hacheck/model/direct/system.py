@@ -124,11 +124,6 @@ class DirectSystem:
         """The kind of each property by its name, in the order declared."""
         return {name: one.kind for name, one in self._properties.items()}
 
-    def is_deadlock(self, state: State) -> bool:
-        """Whether nothing but faults can change anything; what only a bound forbids could."""
-        steps = (step for step in self.successors(state) if not step.fault)
-        return all(step.outcome == state for step in steps)
-
     def observe(self, state: State) -> Mapping[Key, Value]:
         """Everything that is so in a state, by keys. Nodes are `Node` values; `thread` is `main` where none is named.
 

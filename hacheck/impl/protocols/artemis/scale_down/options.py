@@ -10,8 +10,6 @@ from hacheck.impl.protocols.artemis.options import SharedStoreOptions
 from hacheck.impl.protocols.artemis.scale_down.broker import Plan
 from hacheck.impl.system import Member
 
-COMMIT_INTERVAL_END = -1
-
 
 class ScaleDownOptions(SharedStoreOptions, frozen=True, kw_only=True):
     """Scaling down. Source: HornetQ manual, "Scaling Down"; broker facts 2.12.
