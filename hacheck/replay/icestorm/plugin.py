@@ -27,6 +27,7 @@ from hacheck.replay.tcp_proxies import TcpProxies
 from hacheck.replay.traffic import Traffic
 
 ELECTION, MASTER, RESPONSE, SHORT = 2, 2, 8, 1
+SHORT_LEADS, RESPONSE_LEADS = 2, 12
 SOON_STEPS = 2
 CONNECT_MS = 30_000
 CLIENT_SECONDS_MAX = 15.0
@@ -108,16 +109,21 @@ class IceStorm:
 
 def response_times(run: ModelRun) -> dict[int, int]:
     """A ResponseTimeout for each replica, in seconds. One that gives up soon after it has invited others gets a short
-    one, which shortens the delay of its merge by priority, too; the others a long one. So time-outs do not race."""
+    one, which shortens the delay of its merge by priority, too; the others a long one. So time-outs do not race. Where
+    one that gives up soon leads a group later, all have more, since its acceptances must come within its own."""
     merged: dict[int, int] = {}
     soon: set[int] = set()
+    leads: set[int] = set()
     for step in run.steps:
         n = int(step.arguments.get("n", 0))
         if step.action in ("merge", "merge.settle"):
             merged[n] = step.number
         elif step.action == "merge_continue" and step.state["Replica.mode"][str(n)] == "inactive":
             soon |= {n} if step.number - merged.get(n, 0) <= SOON_STEPS else set()
-    return {n: SHORT if n in soon else RESPONSE for n in range(1, int(run.settings["replicas"]) + 1)}
+        elif step.action == "merge_continue":
+            leads.add(n)
+    short, long = (SHORT_LEADS, RESPONSE_LEADS) if soon & leads else (SHORT, RESPONSE)
+    return {n: short if n in soon else long for n in range(1, int(run.settings["replicas"]) + 1)}
 
 
 class RealReplicas:
