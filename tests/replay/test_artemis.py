@@ -24,7 +24,7 @@ from hacheck.replay.artemis.scale_down import ArtemisScaleDown, ScaleDownSession
 from hacheck.replay.artemis.server_log import role, shared_store_mode
 from hacheck.replay.artemis.shared_store import Gate, SharedStoreSession
 from hacheck.replay.artemis.wire import CoreReader
-from hacheck.replay.outcomes import Masked
+from hacheck.replay.outcomes import EnvironmentLacks, Masked
 from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.product import Position
 from hacheck.replay.relayed_connection import Heard
@@ -308,6 +308,18 @@ def test_jars_that_maven_cannot_get_are_no_fault_of_the_run(monkeypatch: pytest.
     assert result.outcome == "environment"
     assert "Maven cannot get the jars" in result.reason
     assert list((tmp_path / "run").iterdir()) == [tmp_path / "run" / "messages.txt"]
+
+
+def test_compiler_that_takes_too_long_is_no_defect_of_hacheck(monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(command: list[str], **_: object) -> None:
+        raise subprocess.TimeoutExpired(command, 1)
+
+    monkeypatch.setattr(jars, "classpath", lambda folder: "some.jar")
+    monkeypatch.setattr("subprocess.run", late)
+    jars.programs.cache_clear()
+    with pytest.raises(EnvironmentLacks, match="not compiled within"):
+        jars.programs()
+    jars.programs.cache_clear()
 
 
 def test_backup_whose_take_over_failed_is_stranded() -> None:

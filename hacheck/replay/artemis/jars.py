@@ -61,7 +61,11 @@ def programs() -> Programs:
             raise EnvironmentLacks("Maven cannot get the jars of artemis-server: it needs a registry, once")
         sources = [str(SERVER / name) for name in ("Broker.java", "Clients.java")]
         command = ["javac", "-cp", jars, "-d", place, *sources]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX, check=False)
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX, check=False)
+        except subprocess.TimeoutExpired:
+            seconds = f"{COMPILE_SECONDS_MAX:g} s"
+            raise EnvironmentLacks(f"the programs that start Artemis are not compiled within {seconds}") from None
         if ended.returncode != 0:
             raise EnvironmentLacks(f"the programs that start Artemis do not compile: {ended.stderr.strip()}")
         return Programs(jars, {file.name: file.read_bytes() for file in folder.glob("*.class")})
