@@ -77,6 +77,8 @@ class View {
   /** A node in as few letters as distinguish it from others. */
   short(node) {
     const space = node.lastIndexOf(" ");
+    const numbered = /^(\D+)-(\d+)$/.exec(node);  // a process of code: replica-2
+    if (space < 0 && numbered) return numbered[1][0] + numbered[2];
     return space < 0 ? node.slice(0, 6) : node[0] + node.slice(space + 1);
   }
 
