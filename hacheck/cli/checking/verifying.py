@@ -358,7 +358,7 @@ def explore(
 
         def report(progress: Progress) -> bool:
             nonlocal is_noticed
-            if progress.multipliers and not is_noticed:
+            if progress.multipliers and progress.states and not is_noticed:  # none: it is still being compiled
                 is_noticed = True
                 display.hide()
                 memory, name = request.limits.memory_bytes_max, prepared.check.name
