@@ -111,6 +111,9 @@ class Everything:
     def recorded(self, at_us: int, local_us: int, member: str, record: Record) -> None:
         self.lines.append(f"{at_us} {local_us} {member} {record}")
 
+    def unlocked(self, at_us: int, member: str, lock: str) -> None:
+        self.lines.append(f"{at_us} {member} {lock}")
+
     def started(self, at_us: int, member: str, incarnation: int) -> None:
         self.lines.append(f"{at_us} {member} {incarnation}")
 

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
@@ -143,8 +143,8 @@ _SILENT = ("text", "source", "promised")
 
 
 def _feed(update: Callable[[bytes], None], part: object) -> None:
-    """A tree as bytes, without places and texts for people. A part that is what it is where nothing is said is left
-    out: so a spec keeps its digest when the language gets one part more."""
+    """A tree as bytes, without places and texts for people. A part that says nothing is left out: so a spec keeps its
+    digest when the language gets one part more."""
     match part:
         case Span():
             return
@@ -156,13 +156,17 @@ def _feed(update: Callable[[bytes], None], part: object) -> None:
             form = type(part)
             update(f"<{form.__name__}".encode())
             silent = _SILENT if form.__module__ == d.__name__ else ()
-            for one in fields(form):
-                value = getattr(part, one.name)
-                if one.name not in silent and value != one.default:
-                    update(f".{one.name}".encode())
+            for name in form.__struct_fields__:
+                value = getattr(part, name)
+                if name not in silent and not _says_nothing(value):
+                    update(f".{name}".encode())
                     _feed(update, value)
         case _:
             update(f"={part!r};".encode())
+
+
+def _says_nothing(value: object) -> bool:
+    return value is None or value is False or (isinstance(value, str | tuple | frozenset) and not value)
 
 
 # ---- settings ----
