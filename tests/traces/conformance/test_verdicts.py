@@ -87,16 +87,23 @@ def test_wrong_line_in_the_middle_of_a_step_is_where_the_trace_stops(pairs: ir.S
     assert found.repair_records == 4
 
 
-@pytest.mark.parametrize("place", [4, 5])
-def test_of_nodes_apart_the_other_lines_of_a_step_are_told(pairs: ir.System, place: int) -> None:
-    records = list(WHOLE)
-    records[place] = LogRecord(records[place].event, records[place].node, {"count": 7}, records[place].time)
-    if place == 4:
-        records[4] = LogRecord("begun", ONE, {"count": 7}, records[4].time)
+def test_where_nodes_log_apart_the_other_lines_of_a_step_are_listed(pairs: ir.System) -> None:
+    records = [*WHOLE[:4], LogRecord("begun", ONE, {"count": 7}, WHOLE[4].time), *WHOLE[5:]]
     found = verdict(pairs, records, Order.PER_NODE)
     assert (found.kind, found.seq, found.event) == ("deviates", 4, "begun"), "a step is there as a whole, or not at all"
-    more = "Server 1: asked" if place == 4 else "Server 2: done(count: 1)"
-    assert f"{more}, with this line" in found.expected
+    assert "Server 1: asked, with this line" in found.expected
+    assert not found.repair, "no change of one record explains more, so the earliest one is reported"
+
+
+def test_where_nodes_log_apart_a_wrong_last_line_of_a_step_is_reported_itself(pairs: ir.System) -> None:
+    """The step is refused as a whole, and its first line is as it should be: only a change of the last one explains
+    the step."""
+    records = [*WHOLE[:5], LogRecord("done", TWO, {"count": 7}, WHOLE[5].time), *WHOLE[6:]]
+    found = verdict(pairs, records, Order.PER_NODE)
+    assert (found.kind, found.seq, found.event) == ("deviates", 6, "done")
+    assert (found.repair, found.repair_text) == ("wrong field", "`count` of `done`")
+    assert found.repair_records == 6, "all that the log has left"
+    assert found.expected == (), "the lines that could go with the first one are not about this record"
 
 
 @pytest.mark.parametrize("order", list(Order))
