@@ -218,6 +218,8 @@ class Diagnoser(Struct, frozen=True):
                     moved = replace(found, stream=stream, record=before[stream] + at)
                     if moved.record != cut[stream]:
                         moved = replace(moved, expected=(), sooner=())
+                    elif found.begun:  # "with this line" was said of the other record
+                        moved = replace(moved, expected=found.sooner, sooner=())
                     best = replace(moved, repair=kind, text=text, records=records)
         return best
 

@@ -106,6 +106,13 @@ def test_where_nodes_log_apart_a_wrong_last_line_of_a_step_is_reported_itself(pa
     assert found.expected == (), "the lines that could go with the first one are not about this record"
 
 
+def test_where_nodes_log_apart_lines_that_go_with_another_record_are_not_listed(pairs: ir.System) -> None:
+    records = [*WHOLE[:7], LogRecord("begun", TWO, {"count": 7}, WHOLE[7].time), *WHOLE[8:]]
+    found = verdict(pairs, records, Order.PER_NODE)
+    assert (found.kind, found.seq) == ("deviates", 8)
+    assert [line for line in found.expected if "with this line" in line] == []
+
+
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize("place", [0, 2, 3, 5])
 def test_value_beyond_the_model_s_bounds_decides_nothing(pairs: ir.System, order: Order, place: int) -> None:
