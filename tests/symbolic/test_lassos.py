@@ -140,3 +140,25 @@ action turn(s: Server) do s.busy := not s.busy
 leads_to true_again: (true or (some s: Server where s.busy)) ~> (true or (no s: Server where s.busy))
 """)
     assert check(system, DEPTH, True)["true_again"].verdict == "unknown"
+
+
+def test_properties_that_are_fair_for_different_arguments_are_asked_together() -> None:
+    """Each has the answer that it has alone: what is enabled for one value of an argument may not be for another."""
+    system = system_of("""system Serving
+node Client[2] ranked { served: bool = false }
+environment action serve(c: Client) when c == Client(2) or (some d: Client where d.served) do c.served := true
+eventually any: some c: Client where c.served
+  fair serve
+eventually first: Client(1).served
+  fair serve
+eventually each: Client(1).served
+  fair serve(c)
+""")
+    for reductions in (False, True):
+        together = check(system, DEPTH, reductions)
+        found = {name: given.verdict for name, given in together.items()}
+        assert found == {"any": "unknown", "first": "violated", "each": "unknown"}
+        run = together["first"].run
+        assert run is not None
+        assert len(run.steps) == 2, "it serves the other, again and again"
+        assert_violates(system, system.properties[1], run)

@@ -28,7 +28,7 @@ BOUND = ".cut"
 """The name of the formula that a bound forbids some step."""
 
 Constraint = tuple[int, ...]
-"""The instances that take it; no two constraints have one in common."""
+"""The instances that take it; no two constraints of one property have one in common, those of two properties may."""
 
 
 class Live(Struct, frozen=True):
@@ -91,7 +91,7 @@ def _begins(one: Live) -> str:
 
 
 def _enabled(constraint: Constraint) -> str:
-    return f".enabled {constraint[0]}"
+    return f".enabled {' '.join(map(str, constraint))}"
 
 
 class Lassos:
