@@ -118,7 +118,7 @@ def shortest_lasso(known: Steps, asked: Property, depth: int) -> int | None:
         for state, waits in starts:
             if not known.interpreter.value(asked.goal, state):
                 loops.setdefault(state, set()).add((state, waits, frozenset(), frozenset()))
-        loops = {head: set(further.of(inside)) for head, inside in loops.items()}
+        loops = {head: set(further.of(inside, depth - length)) for head, inside in loops.items()}
         taken = ((after, waits) for state, waits in starts for _, after in known.steps(state))
         starts = {(after, known.waits(asked, after, waits)) for after, waits in taken}
     return None
@@ -129,15 +129,31 @@ class _Further:
 
     def __init__(self, known: Steps, asked: Property) -> None:
         self.known, self.asked = known, asked
-        self.weak = frozenset(one for one in known.constraints(asked) if not one[0].strong)
+        every = known.constraints(asked)
+        self.weak = frozenset(one for one in every if not one[0].strong)
         self.enabled = cache(lambda state: constraints_of(known.system, asked, known.enabled(state)))
         self._taken = cache(lambda instance: constraints_of(known.system, asked, (instance,)))
+        self._unmet = cache(lambda state: not known.interpreter.value(asked.goal, state))
+        self._only_by_steps = every.difference(*(self.weak - self.enabled(state) for state in self._seen()))
 
-    def of(self, inside: Iterable[Seen]) -> Iterator[Seen]:
+    def _seen(self) -> set[State]:
+        """The states that a loop can see."""
+        reached = set(self.known.interpreter.initial_states())
+        waiting = list(reached)
+        while waiting:
+            found = {after for _, after in self.known.steps(waiting.pop())} - reached
+            reached |= found
+            waiting += found
+        return {state for state in reached if self._unmet(state)}
+
+    def of(self, inside: Iterable[Seen], left: int) -> Iterator[Seen]:
+        """`left`: the steps that there may be, this one among them."""
         known, asked = self.known, self.asked
         for state, waits, settled, owed in inside:
             on = self.enabled(state)
             for instance, after in known.steps(state):
-                if not known.interpreter.value(asked.goal, after):
+                if self._unmet(after):
                     now = settled | self.weak - on | self._taken(instance)
-                    yield after, known.waits(asked, after, waits), now, (owed | on) - now
+                    still = (owed | on) - now
+                    if len(still & self._only_by_steps) < left:  # a step takes one
+                        yield after, known.waits(asked, after, waits), now, still
