@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from random import Random, SystemRandom
@@ -10,7 +11,7 @@ from unittest import TestCase
 from warnings import warn
 
 from hypothesis import HealthCheck, Phase, core, seed, settings
-from hypothesis.errors import Flaky
+from hypothesis.errors import Flaky, StopTest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from hypothesis.strategies import integers, sampled_from, tuples
 from msgspec import Struct, field
@@ -312,18 +313,20 @@ def _settle(self: Any) -> None:
 
 
 def _teardown(self: Any) -> None:
+    # Hypothesis also ends runs before their time, of which it has drawn too little; they are none of those asked for.
+    is_whole = not isinstance(sys.exc_info()[1], StopTest)
     try:
         if self.session.started and self.failed is None and settles(type(self.session.adapter)):
             _settle(self)
     finally:
         self.session.end(self.failed)
-        self.watch.runs += 1
+        self.watch.runs += is_whole
         self.watch.covered.add(self.session)
         self.watch.shown.update(one.name for one in self.session.entries if isinstance(one, Event))
         if self.session.bound:
-            self.watch.at_bound += 1
+            self.watch.at_bound += is_whole
             self.watch.bound, self.watch.out_of_step = self.session.bound, self.session.out_of_step
-        stall = None if self.failed is not None else stalled(self.session)
+        stall = stalled(self.session) if is_whole and self.failed is None else None
         if stall is not None and waited_enough(self.session):
             self.watch.stalls.append(stall)
 
