@@ -34,7 +34,6 @@ class Glyphs(Struct, frozen=True):
     joined: str
     breaks: str
     turn: str
-    needed: str
     arrow: str
     dots: str
 
@@ -55,13 +54,13 @@ UNICODE = Glyphs(
     start="┊", other="│", named="┃", down=" ", paused="░", step="◆", traffic="●",
     crash="✖", pause="‖", fault="↯", restart="▲", message="─", call="═", right="▶", left="◀", failed="✗",
     wall="▒", loop_top="╭", loop_side="│", loop_bottom="╰",
-    wrong="?", free="·", held="║", joined="@", breaks="!", turn="»", needed="+", arrow="→", dots="…",
+    wrong="?", free="·", held="║", joined="@", breaks="!", turn="»", arrow="→", dots="…",
 )  # fmt: skip
 ASCII = Glyphs(
     start=":", other="|", named="#", down=" ", paused="z", step="*", traffic="o",
     crash="X", pause="Z", fault="~", restart="^", message="-", call="=", right=">", left="<", failed="x",
     wall="%", loop_top="/", loop_side="|", loop_bottom="\\",
-    wrong="?", free=".", held="=", joined="@", breaks="!", turn=">", needed="+", arrow="->", dots="..",
+    wrong="?", free=".", held="=", joined="@", breaks="!", turn=">", arrow="->", dots="..",
 )  # fmt: skip
 
 HUES = ("cyan", "green", "magenta", "yellow", "blue", "bright_cyan", "bright_magenta", "bright_green")

@@ -21,13 +21,6 @@ DESCRIBED = 160
 """From so many columns on an action is described where it happens first."""
 
 
-def needed_steps(view: Json) -> frozenset[int]:
-    """The steps that blame showed to be needed: without one of them a complete search finds no violation. None of a
-    trial that takes several steps away, of which each alone may not be needed."""
-    trials = (view.get("blame") or {}).get("trials", ())
-    return frozenset(one["steps"][0] for one in trials if one["outcome"] == "prevents" and len(one["steps"]) == 1)
-
-
 OF_NODES = ("crash", "restart", "pause", "resume")
 """What faults and repairs do to nodes."""
 
@@ -72,7 +65,6 @@ class Spacetime:
         self.wrong = reader.view["beliefs"]
         self.routine = routine_steps(reader)
         self.turns = turning_points(reader)
-        self.needed = needed_steps(reader.view)
 
     def lines(self, broken: Sequence[Broken] = (), first: int = 1, last: int | None = None) -> list[StyledLine]:
         """The diagram of some steps (all by default), with a legend. No line is longer than the width."""
@@ -95,10 +87,8 @@ class Spacetime:
     def _gutter_marks(self, first: int, last: int) -> list[str]:
         """What the marks and rows mean that stand in front of the lanes, of those that occur."""
         shown, said = range(first, last + 1), []
-        if any(step in shown for step in self.turns if step not in self.needed):
+        if any(step in shown for step in self.turns):
             said.append(f"{self.glyphs.turn} changes what is broken")
-        if any(step in shown for step in self.needed):
-            said.append(f"{self.glyphs.needed} without it not violated (--blame)")
         if any(step in shown for step in self.routine):
             said.append("to N: routine, folded (all in --steps, --format)")
         return said
@@ -445,9 +435,7 @@ class Spacetime:
         return made
 
     def _gutter_mark(self, step: int) -> str:
-        """The mark of a step that the violation needs, or that changed what is broken."""
-        if step in self.needed:
-            return self.glyphs.needed
+        """The mark of a step that changed what is broken."""
         return self.glyphs.turn if step in self.turns else " "
 
     def _bracket(self, step: int, line: int, count: int) -> str:
