@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -21,14 +23,13 @@ from hacheck.cli.logs.conformance_report import place
 from hacheck.cli.logs.traces import opened
 from hacheck.cli.progress import ProgressLine
 from hacheck.supervise.interruption import Interruption
-from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.data.contradictions import MEANINGS
 from hacheck.traces.findings import Findings
 from hacheck.wording import plural
 
 if TYPE_CHECKING:
-    from hacheck.cli.logs.conformance import ConformResult
+    from hacheck.cli.logs.conformance import ConformRequest, ConformResult
 
 TRACES_MAX = 3
 """So many deviating traces share the time, the first ones."""
@@ -41,18 +42,11 @@ def show_switches(console: Console, found: ConformResult) -> None:
     """Looks for what would explain the traces that deviate, and prints it. Ctrl-C ends the search, not the report."""
     request = found.request
     deviating = [one for one in found.outcome.shown if one.kind == "deviates" and one.seq is not None][:TRACES_MAX]
-    base = found.checker if isinstance(found.checker, TraceChecker) else found.checker.base
-    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
-    with Interruption().watching() as interruption, line.shown("other settings"):
-
-        def proceeding(what: str) -> bool:
-            line.update(lambda: f"would {what} explain it?")
-            return not interruption.requested
-
+    with _proceeding(request, "other settings", "would {} explain it?") as proceeding:
         for verdict in deviating:
             dataset = opened(request.traces, request.adapter, request.zone, Findings())
             seconds = request.switches / len(deviating)
-            said = explained(found.compared, base, dataset, verdict, seconds, proceeding)
+            said = explained(found.compared, found.checker.base, dataset, verdict, seconds, proceeding)
             for text in lines_of(said):
                 console.print(Padding(text, (0, 0, 0, 4)), soft_wrap=False)
 
@@ -68,18 +62,24 @@ def show_choices(console: Console, found: ConformResult) -> None:
         return
     said = ", ".join(f"{name}={value}" for name, value in chosen.items())
     console.print(Text(f"the spec chooses for logs, other than check {found.compared.check}: {said}", style="quiet"))
-    base = found.checker if isinstance(found.checker, TraceChecker) else found.checker.base
-    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
-    with Interruption().watching() as interruption, line.shown("without that"):
-
-        def proceeding(what: str) -> bool:
-            line.update(lambda: f"what is reported with {what}?")
-            return not interruption.requested
-
+    with _proceeding(request, "without that", "what is reported with {}?") as proceeding:
         for verdict in [one for one in wrong if one.records <= RECORDS_MAX][:TRACES_MAX]:
             dataset = opened(request.traces, request.adapter, request.zone, Findings())
-            for other in under_own_settings(found.compared, base, dataset, verdict, proceeding):
+            for other in under_own_settings(found.compared, found.checker.base, dataset, verdict, proceeding):
                 console.print(Padding(choice_text(other, verdict), (0, 0, 0, 4)), soft_wrap=False)
+
+
+@contextmanager
+def _proceeding(request: ConformRequest, title: str, words: str) -> Iterator[Callable[[str], bool]]:
+    """A function that says whether to go on with the next try, and shows it, put into `words`. Ctrl-C ends it."""
+    line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
+    with Interruption().watching() as interruption, line.shown(title):
+
+        def proceeding(what: str) -> bool:
+            line.update(lambda: words.format(what))
+            return not interruption.requested
+
+        yield proceeding
 
 
 def choice_text(other: OtherChoice, verdict: Verdict) -> Text:

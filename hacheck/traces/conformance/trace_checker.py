@@ -58,6 +58,11 @@ class TraceChecker(Struct, eq=False):
         return TraceChecker, tuple(getattr(self, name) for name in self.__struct_fields__ if not name.startswith("_"))
 
     @property
+    def base(self) -> TraceChecker:
+        """Itself: what checks traces whose records give no settings, as of a checker that looks for some."""
+        return self
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it reads."""
         ordered = (TRACE_ID, NODE, SEQ, EVENT, FIELDS, FILE, LINE)
