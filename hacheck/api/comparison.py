@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from msgspec import Struct
 
 from hacheck.api.errors import InputError, require_known
+from hacheck.api.specification import Settings, as_text
 from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import has_lines, lines_of, logged, without_lines
@@ -40,6 +41,27 @@ class Comparison(Struct, frozen=True):
     within: Mapping[str, int]
     called: Mapping[str, str]
     invariants: tuple[str, ...] = ()
+
+
+def wanted_comparison(
+    check: str,
+    settings: Settings | None,
+    every_step: bool,
+    hide: Iterable[str],
+    within_seconds: Mapping[str, float] | None,
+    nodes: Mapping[str, str] | None,
+    invariants: Iterable[str],
+) -> Comparison:
+    """A comparison as callers of programs say it."""
+    return Comparison(
+        check=check,
+        settings=as_text(settings),
+        every_step=every_step,
+        hidden=frozenset(hide),
+        within={name: int(seconds * 1e9) for name, seconds in (within_seconds or {}).items()},
+        called=dict(nodes or {}),
+        invariants=tuple(invariants),
+    )
 
 
 class Compared(Struct, frozen=True):

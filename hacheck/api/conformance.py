@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hacheck.api.errors import InputError
-from hacheck.api.specification import Settings, Spec, as_text, load
+from hacheck.api.specification import Settings, Spec, load
 from hacheck.api.view import Row, Shown, Tone, View
 from hacheck.extras import missing_extra
 
@@ -122,14 +122,8 @@ def conform(
     try:
         from hacheck.api import trace_comparison
 
-        wanted = trace_comparison.Comparison(
-            check=question.name,
-            settings=as_text(settings),
-            every_step=every_step,
-            hidden=frozenset(hide),
-            within={name: int(seconds * 1e9) for name, seconds in (within_seconds or {}).items()},
-            called=dict(nodes or {}),
-            invariants=tuple(invariants),
+        wanted = trace_comparison.wanted_comparison(
+            question.name, settings, every_step, hide, within_seconds, nodes, invariants
         )
         source = trace_comparison.Source(place, adapter, time_zone)
         limits = trace_comparison.SearchLimits(skew_ms, states_max, any_start, workers)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hacheck.api import conformance
-from hacheck.api.comparison import Comparison, compared_with, system_under, unknown_events, writers_of
+from hacheck.api.comparison import (
+    Comparison,
+    compared_with,
+    system_under,
+    unknown_events,
+    wanted_comparison,
+    writers_of,
+)
 from hacheck.api.conform_document import conform_document
 from hacheck.api.errors import InputError
 from hacheck.model.observing.record_layout import ObservingError
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
     from hacheck.traces.dataset import Located
     from hacheck.traces.drivers.contract import Progress
 
-__all__ = ["Comparison", "SearchLimits", "Source", "compare"]
+__all__ = ["Comparison", "SearchLimits", "Source", "compare", "wanted_comparison"]
 
 
 class Source(Struct, frozen=True):

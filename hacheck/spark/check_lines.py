@@ -17,21 +17,20 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck.api.comparison import Checker, system_under, writers_of
-from hacheck.spark.check_records import NO_TRACE, Collected, KeptValues
+from hacheck.spark.check_records import NO_TRACE, KeptValues, findings_table
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.log_extent import needed_skew_ns
 from hacheck.traces.adapters.logs import LogDataset, LogFile, matched
-from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch, to_batch
 from hacheck.traces.dataset import TraceFile
 from hacheck.traces.drivers.columns import pruned
 from hacheck.traces.drivers.log_verdicts import LogVerdicts
 from hacheck.traces.drivers.trace_verdicts import with_damage
-from hacheck.traces.findings import Finding, Findings, Kind
+from hacheck.traces.findings import Finding, Findings, FreshFindings, Kind
 from hacheck.traces.record_checks import Checker as RecordChecker
 from hacheck.traces.record_checks import Expected
 from hacheck.traces.records import FILE, LINE, TRACE_ID
@@ -54,7 +53,7 @@ class LogFolder(Struct):
     trace_id: str
     place: Path
     dataset: LogDataset | None
-    findings: Findings = field(default_factory=Findings)
+    findings: Findings
 
     @property
     def is_coarse(self) -> bool:
@@ -95,8 +94,7 @@ class LineReader(Struct, frozen=True):
         for number, (trace_id, lines) in enumerate(groupby(rows, key=lambda pair: pair[0])):
             own = place / str(number)
             own.mkdir()
-            found = new()
-            yield self._folder(LogFolder(number, trace_id, own, None, found), [row for _, row in lines])
+            yield self._folder(LogFolder(number, trace_id, own, None, new()), [row for _, row in lines])
 
     def _folder(self, made: LogFolder, rows: list[dict[str, Any]]) -> LogFolder:
         if made.trace_id == NO_TRACE:
@@ -203,8 +201,7 @@ def _verdicts(checker: Checker, folders: Iterable[LogFolder]) -> Iterator[tuple[
 def _completed(checker: Checker, folder: LogFolder, verdict: Verdict) -> Verdict:
     """The verdict with what data contradict, what damage there is, and which logs are missing."""
     assert folder.dataset is not None, "it has had records"
-    base = checker if isinstance(checker, TraceChecker) else checker.base
-    logs = LogVerdicts(folder.dataset, base.skew_ns)
+    logs = LogVerdicts(folder.dataset, checker.base.skew_ns)
     batch = with_damage(logs.amended(to_batch([verdict])), folder.findings, set())
     (found,) = from_batch(batch)
     absent = logs.absences(lambda settings: writers_of(system_under(checker, settings)))
@@ -245,9 +242,9 @@ class FindLines(Struct, frozen=True):
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The table of findings."""
         with tempfile.TemporaryDirectory(prefix="hacheck-lines-") as place:
-            for folder in self.reader.folders(batches, Path(place), Collected):
-                assert isinstance(folder.findings, Collected), "the folders were made with it"
+            for folder in self.reader.folders(batches, Path(place), FreshFindings):
+                assert isinstance(folder.findings, FreshFindings), "the folders were made with it"
                 for _ in folder.records(()):
-                    yield from folder.findings.taken()
-                yield from folder.findings.taken()
+                    yield from findings_table(folder.findings)
+                yield from findings_table(folder.findings)
                 folder.remove()

@@ -17,7 +17,7 @@ from hacheck.traces.dataset import ROW, SOURCE
 from hacheck.traces.drivers.columns import Columns
 from hacheck.traces.drivers.spark_records import good_records
 from hacheck.traces.drivers.trace_verdicts import Task, verdicts_of
-from hacheck.traces.findings import Finding, Findings
+from hacheck.traces.findings import Finding, Findings, FreshFindings
 from hacheck.traces.record_checks import Checker, Expected
 from hacheck.traces.records import SEQ, TRACE_ID
 
@@ -118,31 +118,19 @@ class FindRecords(Struct, frozen=True):
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """The table of findings."""
-        findings = Collected()
+        findings = FreshFindings()
         checker = Checker(list(RECORD), Expected(), findings)
         for batch in good_records(located(batches, self.columns), self.columns, RECORD, findings):
             if batch.num_rows:
                 checker.checked(batch)
-            yield from findings.taken()
-        yield from findings.taken()
+            yield from findings_table(findings)
+        yield from findings_table(findings)
 
 
-class Collected(Findings):
-    """Findings that wait to be sent."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._new: list[Finding] = []
-
-    def add(self, finding: Finding) -> None:
-        super().add(finding)
-        self._new.append(finding)
-
-    def taken(self) -> Iterator[Any]:
-        """What is new, as a batch of `FINDINGS`."""
-        if self._new:
-            new, self._new = self._new, []
-            yield pa.RecordBatch.from_pylist([_row(one) for one in new], schema=FINDINGS)
+def findings_table(findings: FreshFindings) -> Iterator[Any]:
+    """What was found since, as a batch of `FINDINGS`, if anything was."""
+    if new := findings.taken():
+        yield pa.RecordBatch.from_pylist([_row(one) for one in new], schema=FINDINGS)
 
 
 def _row(finding: Finding) -> dict[str, Any]:

@@ -84,8 +84,7 @@ def conform(
     frame, stage = _stage(df, sought, None if adapter is None else _reader(adapter, time_zone), Order(order), keep)
     if ship:
         ship_package(df.sparkSession)
-    by = (SEQ,) if adapter is None else (FILE, LINE)
-    return (frame if is_grouped else grouped(frame, partitions, *by)).mapInArrow(stage, schema)
+    return _by_trace(frame, partitions, is_grouped, adapter).mapInArrow(stage, schema)
 
 
 def _verdict_schema(df: Any, keep: Sequence[str]) -> Any:
@@ -134,8 +133,14 @@ def findings(
         stage = FindRecords(records.columns)
     if ship:
         ship_package(df.sparkSession)
-    by = (SEQ,) if adapter is None else (FILE, LINE)
-    return (frame if is_grouped else grouped(frame, partitions, *by)).mapInArrow(stage, spark_schema(FINDINGS))
+    return _by_trace(frame, partitions, is_grouped, adapter).mapInArrow(stage, spark_schema(FINDINGS))
+
+
+def _by_trace(frame: Any, partitions: int | None, is_grouped: bool, adapter: str | None) -> Any:
+    """The rows of each trace in one partition, in order."""
+    if is_grouped:
+        return frame
+    return grouped(frame, partitions, *((SEQ,) if adapter is None else (FILE, LINE)))
 
 
 def _reader(adapter: str, time_zone: str | None) -> LineReader:

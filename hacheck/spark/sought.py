@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from hacheck.api.comparison import Compared, Comparison, compared_with
+from hacheck.api.comparison import Compared, compared_with, wanted_comparison
 from hacheck.api.errors import InputError
-from hacheck.api.specification import Settings, Spec, as_text, load
+from hacheck.api.specification import Settings, Spec, load
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.records import Order
 
@@ -44,10 +44,7 @@ def compared_of(
     """What traces are compared with; arguments as those of `hacheck.conform`. Errors: `InputError`, `SpecError`."""
     loaded = load(spec)
     system, question = loaded.system(check, settings, logs=True)
-    within = {name: int(seconds * 1e9) for name, seconds in (within_seconds or {}).items()}
-    comparison = Comparison(
-        question.name, as_text(settings), every_step, frozenset(hide), within, dict(nodes or {}), tuple(invariants)
-    )
+    comparison = wanted_comparison(question.name, settings, every_step, hide, within_seconds, nodes, invariants)
     try:
         return compared_with(comparison, loaded.specification, system)
     except ObservingError as error:

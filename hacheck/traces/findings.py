@@ -157,6 +157,23 @@ class Findings:
         }
 
 
+class FreshFindings(Findings):
+    """Findings of which `fresh` has those that were not taken yet."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fresh: list[Finding] = []
+
+    def add(self, finding: Finding) -> None:
+        super().add(finding)
+        self.fresh.append(finding)
+
+    def taken(self) -> list[Finding]:
+        """What is new since it was asked for last."""
+        new, self.fresh = self.fresh, []
+        return new
+
+
 def text_of(line: bytes) -> str:
     """A bad line as it is kept: what is no UTF-8 written as escapes, cut where it is very long."""
     return line[:TEXT_MAX].decode("utf-8", errors="backslashreplace")

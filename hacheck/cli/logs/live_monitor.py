@@ -26,7 +26,8 @@ from hacheck.traces.adapters.adapter_files import load
 from hacheck.traces.adapters.log_extent import needed_skew_ns
 from hacheck.traces.adapters.logs import LogDataset, logs_in
 from hacheck.traces.conformance.verdicts import Verdict
-from hacheck.traces.drivers.live_monitor import Alert, FreshFindings, LiveMonitor, Watch
+from hacheck.traces.drivers.live_monitor import Alert, LiveMonitor, Watch
+from hacheck.traces.findings import FreshFindings
 from hacheck.wording import plural
 
 if TYPE_CHECKING:
@@ -173,7 +174,6 @@ class Screen:
         self._request, self._live = request, live
         self._console = error_console(no_color=request.no_color)
         self._last: deque[Alert] = deque(maxlen=ALERTS_SHOWN)
-        self._drawn = 0.0
 
     def alerts(self, raised: list[Alert]) -> None:
         """Shows alerts."""

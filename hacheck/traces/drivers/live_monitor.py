@@ -26,7 +26,7 @@ from hacheck.traces.conformance.checker_by_settings import CheckerBySettings
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Broken, Verdict
 from hacheck.traces.drivers.live_trace import LiveTrace
-from hacheck.traces.findings import Finding, Findings, TracesError
+from hacheck.traces.findings import FreshFindings, TracesError
 from hacheck.traces.records import TIME, TRACE_ID, TraceSchema
 
 RECORDS_MAX = 200_000
@@ -86,18 +86,6 @@ class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alerts_bytes: Count = 0
     alerts: Count = 0
     delivered: Count = 0
-
-
-class FreshFindings(Findings):
-    """Findings of which `fresh` has those that no alert was raised for yet."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.fresh: list[Finding] = []
-
-    def add(self, finding: Finding) -> None:
-        super().add(finding)
-        self.fresh.append(finding)
 
 
 class Watch(Struct, frozen=True):
@@ -277,11 +265,10 @@ class LiveMonitor:
 
     def _of_findings(self) -> list[Alert]:
         """Of what is wrong with lines that was found since."""
-        new, self.findings.fresh = self.findings.fresh, []
         now = time.time()
         return [
             self._alert("finding", one.trace_id or "", "", one.message, now, {"file": one.file, "line": one.line})
-            for one in new
+            for one in self.findings.taken()
         ]
 
     def _once(

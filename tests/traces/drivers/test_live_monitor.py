@@ -16,8 +16,8 @@ import pytest
 from hacheck.traces.adapters.adapter_files import load
 from hacheck.traces.adapters.logs import LogDataset
 from hacheck.traces.conformance.trace_checker import TraceChecker
-from hacheck.traces.drivers.live_monitor import Alert, FreshFindings, LiveMonitor, Watch
-from hacheck.traces.findings import TracesError
+from hacheck.traces.drivers.live_monitor import Alert, LiveMonitor, Watch
+from hacheck.traces.findings import FreshFindings, TracesError
 from hacheck.traces.records import Order
 from tests.traces.two_balancers import ADAPTER, SKEW_MS, SPEC, START, line, random_lines, the_system
 
