@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
 
 import msgspec
 
 from hacheck.impl.node import Name
 from hacheck.impl.runtime.folder import Folder
-from hacheck.impl.runtime.process import HALTED, Report
+from hacheck.impl.runtime.process import HALTED, Report, command
 from hacheck.impl.runtime.relays import Network
 
 RUNNING, PAUSED, DOWN = "running", "paused", "down"
@@ -47,8 +45,7 @@ class Child:
         self._gone.clear()
         with self.folder.output(self.name).open("ab") as output:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "hacheck.impl.runtime.process"),
-                *(str(self.folder.place), self.name, str(os.getpid()), str(self.port)),
+                *command(self.folder.place, self.name, self.port),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=output,

@@ -263,6 +263,12 @@ def _heard(process: Process) -> None:
         process.end(ENDED)
 
 
+def command(place: Path, member: Name, port: int) -> list[str]:
+    """How this process starts a member of the cluster in a folder. `port`: where its connections lead."""
+    words = (str(place), member, str(os.getpid()), str(port))
+    return [sys.executable, "-P", "-m", "hacheck.impl.runtime.process", *words]
+
+
 def main(words: list[str]) -> int:
     """Runs one member. Returns the exit code."""
     place, name, parent, port = words

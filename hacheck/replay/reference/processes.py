@@ -7,10 +7,8 @@ timers, and connections that lead through a network which holds every message.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +26,7 @@ from hacheck.impl.recording import SUFFIX, merged
 from hacheck.impl.runtime.control import Line, Silent
 from hacheck.impl.runtime.folder import VERSION, Cluster, Folder, store, token
 from hacheck.impl.runtime.frames import messages_of
-from hacheck.impl.runtime.process import Report
+from hacheck.impl.runtime.process import Report, command
 from hacheck.impl.systems import system
 from hacheck.replay.icestorm.plugin import response_times
 from hacheck.replay.icestorm.steps import holds
@@ -119,10 +117,9 @@ class ProcessReplicas:
         name = self._name(replica)
         if settings[FORGETS] == "true" and (value := self._disk(replica).get(STAMP)) is not None:
             self._forgotten[replica] = value
-        words = (str(self._folder.place), name, str(os.getpid()), str(self.network.port))
         with self._folder.output(name).open("ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "hacheck.impl.runtime.process", *words],
+                command(self._folder.place, name, self.network.port),
                 stdin=subprocess.PIPE,  # it ends when this is closed
                 stdout=subprocess.PIPE,
                 stderr=output,
