@@ -8,8 +8,6 @@ that is there at that step, whenever the caller began to call.
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from operator import itemgetter
@@ -18,8 +16,8 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 
 from hacheck.replay.traffic import CLIENT, Message, Traffic
+from hacheck.supervise.event_loop_thread import LOOPBACK, reset
 
-HOST = "127.0.0.1"
 READ_BYTES = 1 << 16
 POLL_SECONDS = 0.01
 
@@ -84,7 +82,7 @@ class RelayedConnection:
         """Relays until both ends are closed."""
         found = await self._connect()
         if found is None:
-            self._refuse()
+            reset(self.client)
             return
         reader, self.server = found
         try:
@@ -124,7 +122,7 @@ class RelayedConnection:
     async def _tried(self) -> Streams | None:
         if not self.traffic.is_refused(self.source, self.target):
             with suppress(OSError):
-                return await asyncio.open_connection(HOST, self.port)
+                return await asyncio.open_connection(LOOPBACK, self.port)
         return None
 
     def _has_no_server(self) -> bool:
@@ -140,13 +138,6 @@ class RelayedConnection:
         """Whether what goes wrong may show now."""
         traffic = self.traffic
         return not traffic.failures_wait or self.source == CLIENT or traffic.acting == self.source
-
-    def _refuse(self) -> None:
-        """Resets the connection, as a port does at which nobody listens."""
-        taken: socket.socket = self.client.get_extra_info("socket")
-        with suppress(OSError):
-            taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.client.transport.abort()
 
     # ---- messages ----
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
-from hacheck.replay.relayed_connection import HOST, RelayedConnection, WireReader
+from hacheck.replay.relayed_connection import RelayedConnection, WireReader
 from hacheck.replay.traffic import CLIENT, Traffic
+from hacheck.supervise.event_loop_thread import EventLoopThread, Relay
 
-CLOSE_SECONDS_MAX = 5.0
 FOLLOW_SECONDS = 0.03
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 """Some programs, as those in Java, have their IPv4 connections in the table of IPv6."""
@@ -43,56 +42,42 @@ class TcpProxies:
         self._follow = follow
         self._servers: dict[int, asyncio.Server] = {}
         self._shut: set[int] = set()  # before their processes end
-        self._connections: dict[asyncio.Task[None], RelayedConnection | None] = {}
-        self._loop = asyncio.new_event_loop()
-        self._failed: OSError | None = None
-        started = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
-        self._thread.start()
-        started.wait()
-        if self._failed is not None:
-            raise self._failed
+        self._connections: set[RelayedConnection] = set()
+        self._thread = EventLoopThread()
+        try:
+            self._thread.run(self._begin())
+        except OSError:
+            self._thread.close()
+            raise
         traffic.breakers.append(self._break)
 
     def shut(self, member: int) -> None:
         """A process is about to end: its proxy listens no more, until another process does. For `follow` only."""
 
-        async def shut() -> None:
+        def shut() -> None:
             self._shut.add(member)
             self._unlisten(member)
 
-        asyncio.run_coroutine_threadsafe(shut(), self._loop).result(CLOSE_SECONDS_MAX)
+        self._thread.call(shut)
 
     def close(self) -> None:
         """Breaks all connections and ends the thread."""
-        if self._loop.is_running():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(CLOSE_SECONDS_MAX)
+        self._thread.close()
 
-    def _run(self, started: threading.Event) -> None:
-        asyncio.set_event_loop(self._loop)
-        try:
-            for member in self._ports if not self._follow else ():
-                self._loop.run_until_complete(self._listen(member))
-            following = self._loop.create_task(self._following()) if self._follow else None
-            self._loop.call_soon(started.set)
-            self._loop.run_forever()
-            if following is not None:
-                following.cancel()
-        except OSError as error:
-            self._failed = error
-            started.set()
-        finally:
-            self._loop.run_until_complete(self._end(list(self._servers.values())))
-            self._loop.close()
+    async def _begin(self) -> None:
+        if self._follow:
+            self._thread.start(self._following())
+        else:
+            for member in self._ports:
+                await self._listen(member)
 
     async def _listen(self, member: int) -> None:
-        self._servers[member] = await asyncio.start_server(self._accepting(member), HOST, self._ports[member][0])
+        self._servers[member] = await self._thread.listen(self._relay_to(member), self._ports[member][0])
 
     def _unlisten(self, member: int) -> None:
         server = self._servers.pop(member, None)
         if server is not None:
-            server.close()
+            self._thread.stop_listening(server)
 
     async def _following(self) -> None:
         """Has proxies listen while their processes do."""
@@ -106,46 +91,26 @@ class TcpProxies:
                     await self._listen(member)
             await asyncio.sleep(FOLLOW_SECONDS)
 
-    async def _end(self, servers: list[asyncio.Server]) -> None:
-        """Closes what listens, breaks what is connected, and waits for all of it."""
-        for server in servers:
-            server.close()
-        await asyncio.sleep(0)  # what was accepted before has its task now
-        while others := asyncio.all_tasks() - {asyncio.current_task()}:  # one may begin while another ends
-            for connection in self._connections.values():
-                if connection is not None:
-                    connection.abort()
-            for task in others:
-                task.cancel()
-            await asyncio.gather(*others, return_exceptions=True)
-            await asyncio.sleep(0)
+    def _relay_to(self, target: int) -> Relay:
+        async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            source = owner_of(writer.get_extra_info("peername")[1], self._process_ids())
+            port = self._ports[target][1]
+            connection = RelayedConnection(self._traffic, source, target, port, self._reader(), (reader, writer))
+            self._connections.add(connection)
+            try:
+                await connection.run()
+            finally:
+                self._connections.discard(connection)
+                connection.abort()
+                with suppress(OSError):
+                    await writer.wait_closed()
 
-    def _accepting(self, member: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
-        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = self._loop.create_task(self._relay(reader, writer, member))
-            self._connections[task] = None
-            task.add_done_callback(lambda task: self._connections.pop(task, None))
-
-        return accept
-
-    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, target: int) -> None:
-        source = owner_of(writer.get_extra_info("peername")[1], self._process_ids())
-        port = self._ports[target][1]
-        connection = RelayedConnection(self._traffic, source, target, port, self._reader(), (reader, writer))
-        task = asyncio.current_task()
-        assert task is not None
-        self._connections[task] = connection
-        try:
-            await connection.run()
-        finally:
-            connection.abort()
-            with suppress(OSError):
-                await writer.wait_closed()
+        return relay
 
     def _break(self, source: int, target: int) -> None:
-        for connection in list(self._connections.values()):
-            if connection is not None and (connection.source, connection.target) == (source, target):
-                self._loop.call_soon_threadsafe(connection.sever)
+        for connection in list(self._connections):
+            if (connection.source, connection.target) == (source, target):
+                self._thread.post(connection.sever)
 
 
 def listening() -> set[int]:

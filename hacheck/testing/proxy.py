@@ -6,26 +6,22 @@ It knows no protocol. Proxies that hold single messages of a protocol until a st
 from __future__ import annotations
 
 import asyncio
-import socket
-import struct
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-Direction: TypeAlias = Literal["both", "to_server", "to_client"]
-_Answer = TypeVar("_Answer")
+from hacheck.supervise.event_loop_thread import LOOPBACK, EventLoopThread, reset
 
-HOST = "127.0.0.1"
+Direction: TypeAlias = Literal["both", "to_server", "to_client"]
+
 READ_BYTES = 1 << 16
 CHUNKS_MAX = 64
 """So many pieces wait in the proxy; what is behind them waits in the buffers of the system, as behind a cut link."""
 
 DRIPS_A_SECOND = 20
-CLOSE_SECONDS_MAX = 5.0
 
 
 class Passed(Struct):
@@ -61,18 +57,18 @@ class Proxy:
 
     def __init__(self, target: int | tuple[str, int], port: int = 0) -> None:
         """`port`: where it listens, any free one by default. Errors: `OSError` for a port that is taken."""
-        self._target = (HOST, target) if isinstance(target, int) else target
-        listener = socket.create_server((HOST, port))
-        self.port: int = listener.getsockname()[1]
+        self._target = (LOOPBACK, target) if isinstance(target, int) else target
         self._connections: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
         self.connections = 0
         self.refused = 0
-        self._loop = asyncio.new_event_loop()
         self._ways = {"to_server": _Way(), "to_client": _Way()}
-        started = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(listener, started), daemon=True)
-        self._thread.start()
-        started.wait()
+        self._thread = EventLoopThread()
+        try:
+            server = self._thread.run(self._thread.listen(self._relay, port))
+        except OSError:
+            self._thread.close()
+            raise
+        self.port: int = server.sockets[0].getsockname()[1]
 
     def __enter__(self) -> Proxy:
         return self
@@ -106,14 +102,14 @@ class Proxy:
     def reset(self) -> int:
         """Breaks all connections with a reset. Returns how many there were: a fault without an effect is none."""
 
-        def reset() -> int:
-            broken = list(self._connections)
-            for pair in broken:
+        def broken() -> int:
+            pairs = list(self._connections)
+            for pair in pairs:
                 for writer in pair:
-                    _reset(writer)
-            return len(broken)
+                    reset(writer)
+            return len(pairs)
 
-        return self._soon(reset)
+        return self._thread.call(broken)
 
     # ---- what is seen of them ----
 
@@ -129,13 +125,11 @@ class Proxy:
 
     def close(self) -> None:
         """Breaks all connections and listens no more."""
-        if self._loop.is_running():
-            self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(CLOSE_SECONDS_MAX)
+        self._thread.close()
 
     def _seen(self, name: str) -> Passed:
         count = self._ways[name].count
-        return self._soon(lambda: Passed(count.passed, count.waiting))
+        return self._thread.call(lambda: Passed(count.passed, count.waiting))
 
     def _set(self, direction: Direction, change: Callable[[_Way], None]) -> None:
         if direction not in ("both", *self._ways):
@@ -146,39 +140,16 @@ class Proxy:
             for way in chosen:
                 change(way)
 
-        self._soon(changed)
+        self._thread.call(changed)
 
-    def _soon(self, what: Callable[[], _Answer]) -> _Answer:
-        """Does it in the loop's thread, and waits for it."""
+    # ---- in the thread ----
 
-        async def done() -> _Answer:
-            return what()
-
-        return asyncio.run_coroutine_threadsafe(done(), self._loop).result(CLOSE_SECONDS_MAX)
-
-    # ---- the thread ----
-
-    def _run(self, listener: socket.socket, started: threading.Event) -> None:
-        asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._accept, sock=listener))
-        self._loop.call_soon(started.set)
-        self._loop.run_forever()
-        server.close()
-        for pair in list(self._connections):
-            for writer in pair:
-                writer.transport.abort()
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        self._loop.close()
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             server_reader, server_writer = await asyncio.open_connection(*self._target)
         except OSError:
             self.refused += 1
-            _reset(writer)
+            reset(writer)
             return
         self.connections += 1
         pair = (writer, server_writer)
@@ -242,11 +213,3 @@ class Proxy:
                     await asyncio.sleep(len(piece) / way.rate)
         finally:
             way.count.waiting -= len(content) - place
-
-
-def _reset(writer: asyncio.StreamWriter) -> None:
-    """Breaks a connection so that the other end sees a reset, and no end in order."""
-    taken: socket.socket = writer.get_extra_info("socket")
-    with suppress(OSError):
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    writer.transport.abort()

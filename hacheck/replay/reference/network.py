@@ -8,21 +8,20 @@ process that is there when the message is released.
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 
 import msgspec
 
 from hacheck.impl.node import Name
 from hacheck.impl.runtime.frames import Frames, Hello, frame, messages_of, read_hello, read_message
-from hacheck.impl.runtime.links import HOST
 from hacheck.impl.system import System
 from hacheck.replay.reference.calls import Calls
 from hacheck.replay.traffic import Message, Traffic
+from hacheck.supervise.event_loop_thread import LOOPBACK, EventLoopThread
 
 READ_BYTES = 1 << 16
-CLOSE_SECONDS_MAX = 5.0
 
 
 class Way:
@@ -45,41 +44,18 @@ class HeldNetwork:
     def __init__(self, system: System, numbers: Mapping[Name, int], traffic: Traffic) -> None:
         self.traffic = traffic
         self.ports: dict[int, int] = {}
-        self.port = 0
         self._numbers = dict(numbers)
         self._decoder = messages_of(system)
         self._calls = Calls()
         self._ways: dict[tuple[int, int], Way] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._loop = asyncio.new_event_loop()
-        started = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(started,), daemon=True)
-        self._thread.start()
-        started.wait()
+        self._thread = EventLoopThread()
+        server = self._thread.run(self._thread.listen(self._receive))
+        self.port: int = server.sockets[0].getsockname()[1]
         traffic.breakers.append(self._lose)
 
     def close(self) -> None:
         """Ends the thread, and with it all connections."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(CLOSE_SECONDS_MAX)
-
-    def _run(self, started: threading.Event) -> None:
-        asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._accept, HOST, 0))
-        self.port = int(server.sockets[0].getsockname()[1])
-        self._loop.call_soon(started.set)
-        self._loop.run_forever()
-        server.close()
-        left = asyncio.all_tasks(self._loop)
-        for task in left:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-        for way in self._ways.values():
-            for writer in (way.sender, way.receiver):
-                if writer is not None:
-                    writer.transport.abort()
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.close()
+        self._thread.close()
 
     # ---- processes end, and that is heard of ----
 
@@ -109,7 +85,7 @@ class HeldNetwork:
         lost = [(source, target) for (source, target), way in list(self._ways.items()) if source == member and way.lost]
         for source, target in lost:
             self._ways[source, target].lost = False
-            self._loop.call_soon_threadsafe(self._hang_up, source, target)
+            self._thread.post(partial(self._hang_up, source, target))
         return bool(lost)
 
     def _hang_up(self, member: int, other: int) -> None:
@@ -125,7 +101,7 @@ class HeldNetwork:
 
     # ---- messages ----
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         frames = Frames()
         way: Way | None = None
         ends = (0, 0)
@@ -150,18 +126,13 @@ class HeldNetwork:
 
         def deliver(goes: bool) -> None:
             if goes:
-                self._loop.call_soon_threadsafe(self._begin, source, target, message, content)
+                self._thread.post(lambda: self._thread.start(self._send(source, target, message, content)))
 
         message = self._calls.message(source, target, item, deliver)
         if self.traffic.is_refused(source, target) and message.operation != "invitation":
             way.lost = way.lost or bool(call and message.kind == "request")
             return
         self.traffic.came(message)
-
-    def _begin(self, source: int, target: int, message: Message, content: bytes) -> None:
-        task = self._loop.create_task(self._send(source, target, message, content))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def _send(self, source: int, target: int, message: Message, content: bytes) -> None:
         way = self._ways[source, target]
@@ -185,13 +156,11 @@ class HeldNetwork:
         if port is None or way.hello is None:
             return None
         try:
-            reader, writer = await asyncio.open_connection(HOST, port)
+            reader, writer = await asyncio.open_connection(LOOPBACK, port)
         except OSError:
             return None
         writer.write(frame(msgspec.structs.replace(way.hello)))
-        task = self._loop.create_task(self._until_closed(way, reader, writer))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._thread.start(self._until_closed(way, reader, writer), writer)
         return writer
 
     async def _until_closed(self, way: Way, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
