@@ -24,8 +24,8 @@ from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_tria
 from hacheck.cli.checking.raised_page import Protocol, page
 from hacheck.cli.checking.raised_reasons import read_reasons
 from hacheck.cli.checking.raising import Raising
+from hacheck.cli.checking.request import Request
 from hacheck.cli.checking.side_by_side import SideBySide
-from hacheck.cli.checking.verifying import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.engines import Exploring
 from hacheck.cli.options import parse_count, parse_seconds

@@ -19,10 +19,21 @@ from hacheck.model.property_names import expanded, nameable
 
 
 class Selection(Struct, frozen=True):
-    """The checks to run, and those left out because they run by request only."""
+    """The checks to run, and those left out because they run by request only. `prepared`: those of which the system is
+    known already, by name; `overrides`, `properties`: what the user said of all of them."""
 
-    prepared: tuple[Prepared, ...]
+    specification: Specification
+    questions: tuple[Question, ...]
     left_out: tuple[Question, ...]
+    overrides: Mapping[str, str]
+    properties: tuple[str, ...]
+    no_color: bool
+    prepared: Mapping[str, Prepared]
+
+    def prepare(self, question: Question) -> Prepared:
+        """One of the checks with the system it means. Errors: `Reported` where the spec is wrong under its settings."""
+        known = self.prepared.get(question.name)
+        return known or prepare(self.specification, question, self.overrides, self.properties, no_color=self.no_color)
 
 
 def select(
@@ -34,14 +45,16 @@ def select(
     wide: bool,
     no_color: bool,
 ) -> Selection:
-    """The checks named, or all that need no request, each with the system it means.
+    """The checks named, or all that need no request. Where the user named settings or properties, the system of each
+    check is made at once: only so is it known whether they fit.
 
     Errors: `BadInput` or `Reported` for an unknown check, setting or property.
     """
     chosen, left_out = choose(specification, names, wide=wide)
     all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
-    prepared = tuple(prepare(specification, item, overrides, properties, no_color=no_color) for item in chosen)
-    return Selection(prepared, left_out)
+    at_once = chosen if overrides or properties else ()
+    prepared = {one.name: prepare(specification, one, overrides, properties, no_color=no_color) for one in at_once}
+    return Selection(specification, chosen, left_out, overrides, properties, no_color, prepared)
 
 
 def choose(

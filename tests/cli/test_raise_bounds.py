@@ -249,12 +249,6 @@ def test_an_engine_that_does_not_explore_every_state_is_refused(spec: Path, engi
     assert f"--raise-bounds is not for {engine}" in ended.err
 
 
-def test_jobs_is_refused_without_something_that_runs_side_by_side(spec: Path) -> None:
-    ended = hacheck("verify", str(spec), "--jobs", "2")
-    assert ended.code == ExitCode.BAD_INPUT
-    assert "--raise-bounds" in ended.err
-
-
 def test_all_shipped_specs_can_be_tried(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "specs"
     folder.mkdir()

@@ -12,16 +12,19 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hacheck import shipped
 from hacheck.checker.engine import Limits, Progress
-from hacheck.cli.checking import side_by_side
+from hacheck.checker.verify import Question, questions_of
+from hacheck.cli.checking import exploring, side_by_side
+from hacheck.cli.checking.request import Request
 from hacheck.cli.checking.side_by_side import (
     JobFailed,
     SideBySide,
@@ -30,10 +33,11 @@ from hacheck.cli.checking.side_by_side import (
     shared_limits,
     shared_threads,
 )
-from hacheck.cli.checking.verifying import Request
 from hacheck.cli.engines import Exploring
-from hacheck.cli.guard import BadInput, ExitCode
+from hacheck.cli.guard import BadInput, ExitCode, Reported
 from hacheck.cli.progress import Silent
+from hacheck.cli.selection import Selection
+from hacheck.cli.sources import load_specification
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import memory_default
 from tests.cli.command import hacheck
@@ -45,6 +49,13 @@ SLOW = (
     'system Slow "x"\nnode A[6] ranked { n: 0..60 = 0 }\n'
     "action go(a: A) when a.n < 60 do a.n := a.n + 1\ninvariant fine: every a: A satisfies a.n <= 60\n"
     "check first expect all hold\ncheck second expect all hold\ncheck third expect all hold\n"
+)
+COUNTS = (
+    'system Counts "x"\nparam limit = 2 in 1..5\nnode A[2] { n: 0..5 = 0 }\n'
+    "action go(a: A) when a.n < limit do a.n := a.n + 1\n"
+    "invariant fine: every a: A satisfies a.n <= limit\ninvariant small: every a: A satisfies a.n < 2\n"
+    "check first expect all hold\ncheck second with limit = 3 expect small violated\n"
+    "check third with limit = 1 expect all hold\ncheck fourth with limit = 4 expect all hold\n"
 )
 COMMAND = (
     "import sys; from pathlib import Path; from hacheck import shipped; from hacheck.cli.main import main\n"
@@ -183,11 +194,60 @@ def test_an_error_in_a_check_names_the_check(tmp_path: Path) -> None:
     assert any("Traceback" in note for note in caught.value.__notes__)
 
 
-def test_jobs_are_of_all_specs() -> None:
-    ended = hacheck("verify", "icestorm", "--jobs", "2")
+def test_jobs_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    ended = hacheck("verify", "icestorm", "--jobs", "2", "--checkpoint", str(tmp_path / "kept"))
     assert ended.code == ExitCode.BAD_INPUT
-    assert "--jobs goes with --all" in ended.err
+    assert "one check after the other" in ended.err
     assert hacheck("verify", "--all", "--jobs", "0").code == ExitCode.BAD_INPUT
+
+
+@pytest.mark.parametrize("options", [(), ("--set", "limit=3", "--details"), ("--property", "small")])
+def test_the_checks_of_one_spec_answer_the_same_side_by_side(tmp_path: Path, options: tuple[str, ...]) -> None:
+    spec = tmp_path / "counts.ha"
+    spec.write_text(COUNTS, encoding="utf-8")
+    ended = {}
+    for jobs in ("1", "3"):
+        kept = tmp_path / jobs
+        ended[jobs] = hacheck("verify", str(spec), "--jobs", jobs, "--json", str(kept), *options), kept
+    alone, together = ended["1"], ended["3"]
+    assert alone[0].code == together[0].code == ExitCode.NOT_AS_EXPECTED
+    contents = [untimed(json.loads(kept.read_text(encoding="utf-8"))) for _, kept in ended.values()]
+    assert contents[0] == contents[1]
+    assert len(json.loads(alone[1].read_text(encoding="utf-8"))["checks"]) == 4
+    words = [re.sub(r" +[0-9.]+ s\b|/[13]\b", "", one.out) for one, _ in ended.values()]
+    assert words[0] == words[1]
+
+
+def test_processes_are_begun_where_the_first_checks_took_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = tmp_path / "counts.ha"
+    spec.write_text(COUNTS, encoding="utf-8")
+    begun: list[int] = []
+    several = exploring.explored_side_by_side
+
+    def noted(request: Request, selection: Selection, questions: Sequence[Question], *rest: Any) -> Iterator[Any]:
+        begun.append(len(questions))
+        return several(request, selection, questions, *rest)
+
+    monkeypatch.setattr(exploring, "explored_side_by_side", noted)
+    monkeypatch.setattr(side_by_side, "usable_cores", lambda: 2)
+    assert hacheck("verify", str(spec)).code == ExitCode.NOT_AS_EXPECTED
+    assert begun == []
+    monkeypatch.setattr(exploring, "ALONE_SECONDS", 0.0)
+    assert hacheck("verify", str(spec)).code == ExitCode.NOT_AS_EXPECTED
+    assert begun == [4]
+
+
+def test_a_spec_that_is_wrong_under_the_settings_of_a_check_ends_them_all(tmp_path: Path) -> None:
+    spec = tmp_path / "wrong.ha"
+    spec.write_text(COUNTS, encoding="utf-8")
+    specification = load_specification(str(spec))
+    request = Request(str(spec), settings={"limit": "7"})  # beyond the bound of the setting
+    chosen = questions_of(specification)
+    several = SideBySide.of_one(request, specification, chosen, 2, Told(), Interruption(), lambda one, progress: None)
+    with pytest.raises(Reported):
+        list(several.checks())
 
 
 # ---- the whole command, in a process and on a terminal of its own ----

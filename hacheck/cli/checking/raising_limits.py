@@ -16,7 +16,7 @@ from hacheck.supervise.interruption import Interruption
 
 if TYPE_CHECKING:
     from hacheck.cli.checking.kept_trials import KeptTrials, Raised
-    from hacheck.cli.checking.verifying import Request
+    from hacheck.cli.checking.request import Request
 
 
 class Earlier:

@@ -1,4 +1,4 @@
-"""The checks of several specs, run side by side in processes of their own.
+"""Checks of one spec, or of several, run side by side in processes of their own.
 
 What is found does not depend on how many run at once, as long as no limit on time cuts a check short: each has its
 share of the threads and of the memory, and one that its share of the memory does not suffice for is run again by itself
@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
 from hacheck.checker.verify import CheckResult, Question, run_check
-from hacheck.cli.checking.verifying import Request
+from hacheck.cli.checking.request import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.engines import Exploring, engine_for, recheck_for
 from hacheck.cli.guard import BadInput, ExitCode, Reported
@@ -79,6 +80,16 @@ class _Work(Struct):
     begin: float | None = None
     end: float = 0.0
 
+    def take(
+        self, specification: Specification, questions: tuple[Question, ...], left_out: tuple[Question, ...]
+    ) -> None:
+        """The spec was read, and these of its checks are to be done."""
+        self.is_begun = self.is_read = True
+        self.specification, self.questions, self.left_out = specification, questions, left_out
+        with room_for_nesting():
+            self.pickled = pickle.dumps(specification)
+        self.waiting = list(range(len(questions)))
+
     @property
     def is_done(self) -> bool:
         return self.is_read and not (self.waiting or self.alone or self.running)
@@ -103,19 +114,64 @@ class _Work(Struct):
         )
 
 
+Notice: TypeAlias = Callable[[Question, Progress], None]
+"""Looks at the progress of a check."""
+
+
 class SideBySide:
-    """Runs the checks of specs, `jobs` at once. `request`: how, the same for all; if it names checks, these only."""
+    """Runs the checks of specs, `jobs` at once. `request`: how, the same for all; if it names checks, these only.
+    `notice`: looks at all progress of checks."""
 
     def __init__(
-        self, request: Request, paths: Sequence[Path], jobs: int, display: Display, interruption: Interruption
+        self,
+        request: Request,
+        paths: Sequence[Path],
+        jobs: int,
+        display: Display,
+        interruption: Interruption,
+        notice: Notice = lambda question, progress: None,
     ) -> None:
-        self._request, self._display, self._interruption = request, display, interruption
+        self._request, self._display, self._interruption, self._notice = request, display, interruption, notice
         self._works = [_Work(path) for path in paths]
         self._processes: ProcessPool[tuple[int, int]] = job_pool(jobs)
         self._exploring = shared_threads(request.exploring, jobs)
         self._alone = request.limits
         self._shared = shared_limits(self._alone, jobs)
         self._run_alone: set[tuple[int, int]] = set()
+
+    @classmethod
+    def of_one(
+        cls,
+        request: Request,
+        specification: Specification,
+        questions: Sequence[Question],
+        jobs: int,
+        display: Display,
+        interruption: Interruption,
+        notice: Notice,
+    ) -> SideBySide:
+        """Runs these checks of one spec, which was read."""
+        made = cls(request, [Path(specification.path)], jobs, display, interruption, notice)
+        made._works[0].take(specification, tuple(questions), ())
+        return made
+
+    def checks(self) -> Generator[CheckResult, None, None]:
+        """Each check of the first spec in its order, as soon as it and all before it are done. When the user
+        interrupts: those of which something was found.
+
+        Errors: those of `results`; `Reported` where the spec is wrong under the settings of a check, which is said.
+        """
+        work, shown = self._works[0], 0
+        with self._processes:
+            while shown < len(work.questions):
+                if self._interrupted():
+                    yield from (work.results[number] for number in sorted(work.results) if number >= shown)
+                    return
+                if work.specification is None:
+                    raise Reported(ExitCode.BAD_INPUT)
+                while shown in work.results:
+                    yield work.results[shown]
+                    shown += 1
 
     def results(self) -> Generator[SpecResult, None, None]:
         """Each spec in the order given, as soon as it and all before it are done. When the user interrupts: those of
@@ -127,16 +183,21 @@ class SideBySide:
         shown = 0
         with self._processes:
             while shown < len(self._works):
-                self._hand_out()
-                for key, event in self._processes.wait(WAIT_SECONDS):
-                    self._take(key, event)
-                if self._interruption.requested:
-                    self._last_reports()
+                if self._interrupted():
                     yield from (work.result() for work in self._works[shown:] if work.is_done or work.results)
                     return
                 while shown < len(self._works) and self._works[shown].is_done:
                     yield self._works[shown].result()
                     shown += 1
+
+    def _interrupted(self) -> bool:
+        """Waits a moment for what runs; whether the user interrupts, which gives it a moment to say what it found."""
+        self._hand_out()
+        for key, event in self._processes.wait(WAIT_SECONDS):
+            self._take(key, event)
+        if self._interruption.requested:
+            self._last_reports()
+        return self._interruption.requested
 
     # ---- what is begun ----
 
@@ -149,7 +210,7 @@ class SideBySide:
                 self._begin_reading(unread)
             elif waiting:
                 first = next(index for index, work in enumerate(self._works) if work.waiting)
-                self._begin_check(first, self._works[first].waiting.pop(0), self._shared)
+                self._begin_check(first, self._works[first].waiting.pop(0), self._exploring, self._shared)
             else:
                 break
         if not self._processes.busy:
@@ -157,7 +218,7 @@ class SideBySide:
             if alone is not None:
                 number = self._works[alone].alone.pop(0)
                 self._run_alone.add((alone, number))
-                self._begin_check(alone, number, self._alone)
+                self._begin_check(alone, number, self._request.exploring, self._alone)
 
     def _begin_reading(self, index: int) -> None:
         work = self._works[index]
@@ -165,11 +226,11 @@ class SideBySide:
         work.text, work.shown_path = read_spec(str(work.path))
         self._begin(index, READING, partial(read, work.text, work.shown_path), "reading")
 
-    def _begin_check(self, index: int, number: int, limits: Limits) -> None:
+    def _begin_check(self, index: int, number: int, exploring: Exploring, limits: Limits) -> None:
         work = self._works[index]
         work.begin = work.begin or time.monotonic()
         question = work.questions[number]
-        job = partial(check, work.pickled, question, self._exploring, limits, self._request.no_color)
+        job = partial(check, work.pickled, question, self._request, exploring, limits)
         self._begin(index, number, job, "preparing")
 
     def _begin(self, index: int, number: int, job: Job, phase: str) -> None:
@@ -185,6 +246,8 @@ class SideBySide:
         work = self._works[index]
         title = work.title(number)
         if isinstance(event, Message):
+            if number != READING:
+                self._notice(work.questions[number], event.content)
             self._display.update(title, event.content)
             return
         work.running -= 1
@@ -210,13 +273,9 @@ class SideBySide:
         if loaded.diagnostics:
             self._display.hide()
             show_findings(loaded.diagnostics, {work.shown_path: work.text}, self._request.no_color)
-        work.specification = loaded.specification
-        if loaded.specification is None:
-            return
-        with room_for_nesting():
-            work.pickled = pickle.dumps(loaded.specification)
-        work.questions, work.left_out = choose(loaded.specification, self._request.checks, wide=self._request.wide)
-        work.waiting = list(range(len(work.questions)))
+        if loaded.specification is not None:
+            chosen, left_out = choose(loaded.specification, self._request.checks, wide=self._request.wide)
+            work.take(loaded.specification, chosen, left_out)
 
     def _fail(self, work: _Work, title: str, failed: Failed) -> None:
         if failed.kind == "Reported":  # wrong under the settings of this check, which was shown
@@ -295,11 +354,12 @@ def read(text: str, path: str, report: Report) -> Loaded:
 
 
 def check(
-    pickled: bytes, question: Question, exploring: Exploring, limits: Limits, no_color: bool, report: Report
+    pickled: bytes, question: Question, request: Request, exploring: Exploring, limits: Limits, report: Report
 ) -> CheckResult:
     """A check of a spec, run. Errors: `Reported`, when the spec is wrong under its settings."""
-    prepared = prepare(specification_of(pickled), question, {}, (), no_color=no_color)
-    recheck = recheck_for(exploring, specification_of(pickled), {}, question.name)
+    specification = specification_of(pickled)
+    prepared = prepare(specification, question, request.settings, request.properties, no_color=request.no_color)
+    recheck = recheck_for(exploring, specification, request.settings, question.name)
     try:
         return run_check(prepared, engine_for(exploring, recheck), limits, report, replay)
     except Refused as refused:

@@ -46,14 +46,16 @@ def summary(
     skipped: Sequence[str],
     left_out: Sequence[Question],
     spec: str,
+    wall_seconds: float,
 ) -> RenderableType:
-    """A line for each check where there are several, the verdict over all, and how to run the rest."""
+    """A line for each check where there are several, the verdict over all, and how to run the rest. `wall_seconds`:
+    from the begin of the first check to the end of the last."""
     marks = symbols(console)
     parts: list[RenderableType] = [Rule(style="quiet", characters=marks.rule)]
     if len(results) + len(skipped) > 1:
         parts.append(Padding(check_table(console, results, skipped), (0, 0, 0, 2)))
         parts.append(Text(f"  {meaning_of_marks(results, marks)}", style="quiet"))
-    parts.append(verdict_line(results, skipped))
+    parts.append(verdict_line(results, skipped, wall_seconds))
     if left_out:
         parts.append(Text(f"not run, by request only: {', '.join(check.name for check in left_out)}"))
         parts.append(Text(f"  hacheck verify {spec} --check {left_out[0].name}", style="quiet"))
@@ -150,17 +152,17 @@ def remark(result: CheckResult) -> str:
     return f"{named} {verdict_of(expected[0]) if len(expected) == 1 else 'violated'}, as expected"
 
 
-def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str]) -> Text:
-    """How many checks came out how."""
-    total = sum(result.answer.coverage.wall_seconds for result in results)
+def verdict_line(results: Sequence[CheckResult], skipped: Sequence[str], wall_seconds: float) -> Text:
+    """How many checks came out how, and how long they took: one alone, or all together."""
     if len(results) == 1 and not skipped:
         words = {"expected": "as expected", "unexpected": "not as expected", "undecided": "not decided"}
         return Text.assemble(
             f"check {results[0].check.name}: ",
             (words[results[0].outcome], LOUD[results[0].outcome]),
-            f" ({remark(results[0]).removesuffix(', as expected')}), {seconds(total)}",
+            f" ({remark(results[0]).removesuffix(', as expected')}), "
+            f"{seconds(results[0].answer.coverage.wall_seconds)}",
         )
-    line = Text(f"{plural(len(results), 'check')}, {seconds(total)}: ")
+    line = Text(f"{plural(len(results), 'check')}, {seconds(wall_seconds)}: ")
     said = tally(results)
     if skipped:
         said.append((f"{len(skipped)} not run", "doubt"))

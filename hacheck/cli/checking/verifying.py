@@ -4,83 +4,38 @@ ends."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
 from hacheck.atomic_files import replace_text
 from hacheck.checker.described_run import run_title
-from hacheck.checker.engine import Engine, Limits, Progress, Refused
-from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_check, runs_of
+from hacheck.checker.verify import CheckResult, PropertyResult, runs_of
 from hacheck.cli import json_output
-from hacheck.cli.checking import growth_report, overview, recheck_report, report, runs
-from hacheck.cli.checking.ci_outputs import Ci as Ci
+from hacheck.cli.checking import overview, recheck_report, report, runs
 from hacheck.cli.checking.ci_outputs import ci_outputs
+from hacheck.cli.checking.exploring import explored
 from hacheck.cli.checking.raising_limits import Earlier, command_of, raise_limits, show_raised
+from hacheck.cli.checking.request import Request
 from hacheck.cli.checking.shown_runs import settings_line, shown_run
 from hacheck.cli.checking.summary import exit_code, summary
 from hacheck.cli.console import error_console, output_console, symbols
-from hacheck.cli.engines import Exploring, engine_for, recheck_for, refuse_ignored, refuse_no_exploration
+from hacheck.cli.engines import Exploring, refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode
-from hacheck.cli.progress import progress_display
 from hacheck.cli.selection import Selection, select
 from hacheck.cli.sources import load_specification
-from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification
 from hacheck.model.property_names import is_named
 from hacheck.supervise.interruption import Interruption
-from hacheck.supervise.resources import memory_default
-from hacheck.wording import plural
 
 if TYPE_CHECKING:
-    from hacheck.checker.recheck_result import Recheck
     from hacheck.cli.checking.kept_trials import Raised
     from hacheck.documents.verify import VerifyDocument
-
-
-class Request(Struct, frozen=True):
-    """What the user asked of `verify`."""
-
-    spec: str
-    checks: tuple[str, ...] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    properties: tuple[str, ...] = ()
-    wide: bool = False
-    jobs: int | None = None
-    raising: bool = False
-    blame: bool = False
-    exploring: Exploring = Exploring()
-    states_max: int | None = None
-    depth_max: int | None = None
-    seconds_max: float | None = None
-    memory_max: int | None = None
-    json: str | None = None
-    itf: str | None = None
-    report: str | None = None
-    ci: Ci = Ci()
-    runs: bool = False
-    steps: bool = False
-    details: bool = False
-    witnesses: bool = False
-    quiet: bool = False
-    no_color: bool = False
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether the user has said how far an exploration goes."""
-        return any(one is not None for one in (self.states_max, self.depth_max, self.seconds_max))
-
-    @property
-    def limits(self) -> Limits:
-        """Where each exploration gives up; without a word from the user, before the machine swaps."""
-        memory = self.memory_max if self.memory_max is not None else memory_default()
-        return Limits(self.states_max, self.seconds_max, memory, self.depth_max)
-
 
 NOTHING_TO_BLAME = (
     "blame: there is no counterexample to try. It is about unexpected violations, or those of --property NAME."
@@ -135,14 +90,18 @@ def verified(
     ci = ci_outputs(request.ci)
     to_stderr = any(one is not None and one.path is None for one in (target, page, *ci.targets))
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
+    begin = time.monotonic()
     results, raised = run_checks(request, console, specification, selection, kept, interruption)
-    skipped = [prepared.check.name for prepared in selection.prepared[len(results) :]]
+    spent = time.monotonic() - begin
+    ran = {result.check.name for result in results}
+    skipped = [question.name for question in selection.questions if question.name not in ran]
     code = exit_code(results, all_ran=not skipped)
     if request.blame and not any(found.blamed for result in results for found in result.properties):
         console.print(Text(f"\n{NOTHING_TO_BLAME}", style="warn"))
     spec = request.spec
     console.print()
-    console.print(summary(console, results, skipped=skipped, left_out=selection.left_out, spec=spec))
+    left_out = selection.left_out
+    console.print(summary(console, results, skipped=skipped, left_out=left_out, spec=spec, wall_seconds=spent))
     if folder is not None:
         write_itf(folder, results)
     if target is not None or page is not None or ci.is_wanted:
@@ -186,7 +145,7 @@ def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
     folder = exploring.checkpoint
     if folder is None:
         return frozenset()
-    names = [prepared.check.name for prepared in selection.prepared]
+    names = [question.name for question in selection.questions]
     if not exploring.resume:
         from hacheck.checker.explicit.search.checkpoint_manifest import NAME
 
@@ -202,13 +161,6 @@ def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
     return found
 
 
-def engine_of(exploring: Exploring, prepared: Prepared, kept: frozenset[str], recheck: Recheck | None = None) -> Engine:
-    """The engine for one check, which keeps what it explores in a folder of its own."""
-    folder, name = exploring.checkpoint, prepared.check.name
-    own = replace(exploring, checkpoint=None if folder is None else folder / name, resume=name in kept)
-    return engine_for(own, recheck)
-
-
 def run_checks(
     request: Request,
     console: Console,
@@ -221,12 +173,12 @@ def run_checks(
     with each limit raised. What is known of raised limits, by check. `kept`: the checks to go on with."""
     results: list[CheckResult] = []
     raised: dict[str, Raised] = {}
-    brief = len(selection.prepared) > 1 and not request.details
+    brief = len(selection.questions) > 1 and not request.details
     if not request.quiet:
         console.print(report.title(specification))
     with interruption.watching():
         before = Earlier(specification, tuple(request.settings.items()))
-        for found in explored(request, selection, interruption, kept=kept, specification=specification):
+        for found in explored(request, selection, interruption, kept=kept):
             result = with_blame(request, specification, found, interruption) if request.blame else found
             results.append(result)
             known = None if request.raising else before.known(result)
@@ -298,78 +250,6 @@ def show_overview(
     if not request.quiet:
         console.print()
         console.print(overview.scope(results))
-
-
-def explored(
-    request: Request,
-    selection: Selection,
-    interruption: Interruption,
-    *,
-    kept: frozenset[str] = frozenset(),
-    specification: Specification | None = None,
-) -> Iterator[CheckResult]:
-    """One check after the other until all are done or the user interrupts. `kept`: the checks to go on with;
-    `specification`: what is re-checked, where that is asked for."""
-    violated = 0
-    for prepared in selection.prepared:
-        if interruption.requested:
-            return
-        title = f"check {prepared.check.name}"
-        if violated:
-            title += f" ({plural(violated, 'violation')} so far)"
-        recheck = None
-        if specification is not None:
-            recheck = recheck_for(request.exploring, specification, request.settings, prepared.check.name)
-        engine = engine_of(request.exploring, prepared, kept, recheck)
-        result = explore(request, engine, prepared, title, interruption, specification)
-        if request.settings:
-            result = under_other_settings(result)
-        violated += sum(found.answer.verdict == "violated" for found in result.properties)
-        yield result
-
-
-def under_other_settings(result: CheckResult) -> CheckResult:
-    """A check whose settings `--set` changed: a violation that it expects belongs to its own settings, so a property
-    that holds under others is no surprise. One that is violated against expectation still is."""
-    return replace(
-        result,
-        properties=tuple(
-            replace(found, expected="holds")
-            if (found.expected, found.answer.verdict) == ("violated", "holds")
-            else found
-            for found in result.properties
-        ),
-    )
-
-
-def explore(
-    request: Request,
-    engine: Engine,
-    prepared: Prepared,
-    title: str,
-    interruption: Interruption,
-    specification: Specification | None = None,
-) -> CheckResult:
-    """One check, with its progress shown under a title; once it is large, what makes it so, where the user gave no
-    limits."""
-    errors = error_console(no_color=request.no_color)
-    is_noticed = request.quiet or request.is_limited
-    with progress_display(errors, title, quiet=request.quiet) as display:
-
-        def report(progress: Progress) -> bool:
-            nonlocal is_noticed
-            if progress.multipliers and progress.states and not is_noticed:  # none: it is still being compiled
-                is_noticed = True
-                display.hide()
-                memory, name = request.limits.memory_bytes_max, prepared.check.name
-                errors.print(growth_report.notice(specification, prepared.system, name, progress, memory, request.spec))
-            display.update(progress)
-            return not interruption.requested
-
-        try:
-            return run_check(prepared, engine, request.limits, report, replay)
-        except Refused as refused:
-            raise BadInput(str(refused)) from None
 
 
 def show_result(request: Request, console: Console, specification: Specification, result: CheckResult) -> None:

@@ -34,7 +34,7 @@ def doc(
     """Write a page about a protocol: its rules and their sources, its states, what holds, and what does not."""
     from pathlib import Path
 
-    from hacheck.cli.checking.verifying import Request
+    from hacheck.cli.checking.request import Request
     from hacheck.cli.document.writing import DocumentRequest, document
     from hacheck.cli.engines import Exploring
     from hacheck.cli.options import parse_count

@@ -84,7 +84,7 @@ BLAME = (
     "Try each counterexample (of --property NAME, else each unexpected one) without each fault, assumption, step and "
     "way of a guard: which of them prevents it? And show the nearest run in which the property holds."
 )
-JOBS = "With --all or --raise-bounds: how many checks run side by side; by default one for each core."
+JOBS = "How many checks run side by side, where they take longer than a second; by default one for each core."
 STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, which count none."
 DEPTH = "Go at most this many steps deep; with simulation, take this many steps in each run instead of 200."
 DETAILS = "With several checks, report of each what is reported of one alone: faults, bounds, each property."
@@ -158,9 +158,8 @@ def refuse_contradictions(
         raise BadInput("--report is about one spec", "name it instead of --all")
     if every and blame:
         raise BadInput("--blame is about one spec", "name it instead of --all")
-    if jobs is not None and not (every or raise_bounds):
-        hint = "leave --jobs out"
-        raise BadInput("--jobs goes with --all or --raise-bounds: one spec runs one check after the other", hint)
+    if jobs is not None and kept is not None and not raise_bounds:
+        raise BadInput("--checkpoint and --resume run one check after the other", "leave --jobs out")
     if watch and (every or raise_bounds or kept is not None):
         other = "--all" if every else "--raise-bounds" if raise_bounds else "--checkpoint and --resume"
         raise BadInput(
@@ -209,7 +208,9 @@ def verify(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Check a protocol: what holds, what does not and by which run, and how far each answer reaches."""
-    from hacheck.cli.checking.verifying import Ci, Request, runner
+    from hacheck.cli.checking.ci_outputs import Ci
+    from hacheck.cli.checking.request import Request
+    from hacheck.cli.checking.verifying import runner
     from hacheck.cli.engines import parse_exploring
     from hacheck.cli.options import parse_jobs, parse_limits, parse_settings
 

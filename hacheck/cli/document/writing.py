@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from hacheck.checker.diagram import Sightings, diagrams, mode_fields, walk
 from hacheck.checker.verify import default_check
-from hacheck.cli.checking.verifying import Request, explored
+from hacheck.cli.checking.exploring import explored
+from hacheck.cli.checking.request import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.diagrams.markup import mermaid
 from hacheck.cli.diagrams.svg import svg

@@ -10,6 +10,7 @@ what is followed need not be real, so runs are confirmed by the reference interp
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,9 +76,21 @@ def followed(system: ir.System) -> Followed:
 
 def unbounded(system: ir.System) -> ir.System:
     """The system whose counters without an end may become as large as any run needs, where distances may be forgotten:
-    what the runs of its exploration are runs of. Cost: some passes over the text, where there are such counters."""
+    what the runs of its exploration are runs of; of such a system it is the same one. Cost: some passes over the text,
+    where there are such counters, the first time."""
+    if not system.endless:
+        return system
+    for given, made in _UNBOUNDED:
+        if system is given or system is made:
+            return made
     uses = [uses_of(system, counter) for counter in system.endless]
-    return _widened(system, [one for one in uses if not one.obstacles], GREATEST)
+    made = _widened(system, [one for one in uses if not one.obstacles], GREATEST)
+    _UNBOUNDED.append((system, made))
+    return made
+
+
+_UNBOUNDED: deque[tuple[ir.System, ir.System]] = deque(maxlen=4)
+"""The last systems that were asked for: the runs of a check are all of one."""
 
 
 def _widened(system: ir.System, uses: Sequence[Uses], high: int) -> ir.System:
