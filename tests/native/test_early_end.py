@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,6 +12,7 @@ from hacheck.checker.engine import DECIDED, Answer, Engine, Limits, Progress
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.checker.explicit.search import search_limits
+from hacheck.checker.explicit.stopwatch import RECONSTRUCTING, Stopwatch
 from hacheck.model.ir import FALSE, TRUE, Property, System
 from tests.models.quorum_election import quorum_election
 from tests.strategies import seeded_system
@@ -93,3 +97,26 @@ def test_an_interrupted_exploration_keeps_every_violation_met_with_its_run(monke
     assert broken.run is not None
     assert not broken.run.steps
     assert seen[-1].violated == (("broken", 0),)
+
+
+def test_a_run_that_is_put_together_while_the_search_goes_on_is_no_time_of_exploring(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What looks back is compiled for it the first time: counted as exploring, a small search seemed slow."""
+    under_way: list[str] = []
+    inside: list[tuple[str, ...]] = []
+    phase = Stopwatch.phase
+
+    @contextmanager
+    def noted(watch: Stopwatch, name: str) -> Iterator[None]:
+        under_way.append(name)
+        inside.append(tuple(under_way))
+        with phase(watch, name):
+            yield
+        under_way.pop()
+
+    monkeypatch.setattr(Stopwatch, "phase", noted)
+    broken = Property("broken", "invariant", FALSE, None, (), "", "", 0)
+    found = answer(NativeEngine(), replace(quorum_election(2, 1, 0), properties=(broken,)))
+    assert found.properties[0].run is not None
+    assert ("exploring", RECONSTRUCTING) in inside

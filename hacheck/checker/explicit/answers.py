@@ -23,7 +23,7 @@ from hacheck.checker.explicit.search_result import (
     Undecided,
     Valueless,
 )
-from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.explicit.stopwatch import RECONSTRUCTING, Stopwatch
 from hacheck.model.interpreter import EvaluationError, Interpreter
 from hacheck.model.ir import Expression, Property, System
 from hacheck.model.render_expression import show_expression
@@ -61,7 +61,7 @@ class Explored(Struct, frozen=True):
 
 def answer_of(explored: Explored, watch: Stopwatch) -> Answer:
     """The answer to every question, by the engine that made the watch."""
-    with watch.phase("reconstructing runs"):
+    with watch.phase(RECONSTRUCTING):
         error, answers = _answers(explored, watch)
     return Answer(coverage_of(explored, watch.seconds()), answers, error, phases=watch.phases())
 

@@ -26,7 +26,7 @@ from hacheck.checker.explicit.search.levels import pieces
 from hacheck.checker.explicit.search.search_limits import Bounds
 from hacheck.checker.explicit.search.state_log import Log
 from hacheck.checker.explicit.search_result import LivenessVerdict, Subject, Undecided
-from hacheck.checker.explicit.stopwatch import Stopwatch
+from hacheck.checker.explicit.stopwatch import RECONSTRUCTING, Stopwatch
 from hacheck.checker.explicit.tier_up import TierUp, functions_of
 from hacheck.checker.recheck_result import Recheck, Rechecked
 from hacheck.compile.machine.object_cache import ObjectCache
@@ -143,6 +143,7 @@ class NativeEngine(Struct, frozen=True):
                     properties,
                     exact=not builder.gaps,
                     measure=partial(self._measure, builder, built),
+                    reconstructing=partial(watch.phase, RECONSTRUCTING),
                 )
         except CheckpointError as error:
             raise Refused(str(error)) from None

@@ -13,6 +13,9 @@ from hacheck.supervise.task import Budget, supervised
 
 Made = TypeVar("Made")
 
+RECONSTRUCTING = "reconstructing runs"
+"""The phase in which runs are put together, also those that are while a search goes on."""
+
 _GRACE_SECONDS = 0.2  # for work given up to come to its end: what is being compiled cannot be stopped
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
-from re import Pattern
 
 from msgspec import Struct
 
@@ -16,11 +15,12 @@ from hacheck.model.language.parser import Unreadable
 class Shape(Struct, frozen=True):
     """A text is of this shape where `before` matches up to where it cannot be read on, and `here` from there on.
 
-    `needs`, `without`: words that could stand there, and that could not.
+    Both are compiled when a text is read that has an error, not whenever this module is loaded. `needs`, `without`:
+    words that could stand there, and that could not.
     """
 
-    before: Pattern[str]
-    here: Pattern[str]
+    before: str
+    here: str
     hint: str
     needs: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Shape(Struct, frozen=True):
 
 def _shape(before: str, here: str, hint: str, *, needs: str = "", without: str = "") -> Shape:
     wanted, unwanted = tuple(needs.split()), tuple(without.split())
-    return Shape(re.compile(rf"(?:{before})\Z"), re.compile(here), hint, wanted, unwanted)
+    return Shape(rf"(?:{before})\Z", here, hint, wanted, unwanted)
 
 
 ENUM = "a type lists its values: `{ a, b }`"
@@ -161,8 +161,8 @@ def foreign_shape(failure: Unreadable, words: Set[str], text: str) -> str | None
         if (
             set(one.needs) <= words
             and words.isdisjoint(one.without)
-            and one.here.match(here)
-            and one.before.search(before)
+            and re.match(one.here, here)
+            and re.search(one.before, before)
         ):
             return one.hint
     return None

@@ -6,7 +6,8 @@ there are the fewest states to look at: that costs what it would cost at the end
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from msgspec import Struct, field
 
@@ -19,12 +20,14 @@ from hacheck.supervise.task import Cancelled
 
 
 class EarlyRuns(Struct):
-    """The runs known so far. `wanted`: the properties that a run decides; `exact`: what is found is a run."""
+    """The runs known so far. `wanted`: the properties that a run decides; `exact`: what is found is a run;
+    `phase`: what reconstructing counts as."""
 
     search: Search
     system: System
     wanted: tuple[Property, ...]
     exact: bool = True
+    phase: Callable[[], AbstractContextManager[None]] = nullcontext
     known: dict[str, StatePath] = field(default_factory=dict)
 
     def take(self) -> None:
@@ -39,7 +42,7 @@ class EarlyRuns(Struct):
             return
         log, phase = Log(search, self.system), search.bounds.phase
         try:
-            with suppress(Cancelled):  # the search sees for itself that it is to stop
+            with self.phase(), suppress(Cancelled):  # the search sees for itself that it is to stop
                 for key in new:
                     self.known[key] = log.path_to(log.closest(key))
         finally:

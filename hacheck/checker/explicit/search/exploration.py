@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,19 +29,20 @@ def explore(
     *,
     exact: bool = True,
     measure: Callable[[Search], None] = lambda search: None,
+    reconstructing: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Log:
     """Explores until nothing is new, a limit is met, the report says no, or everything of the goal was met; what it
     leaves, which is to be closed. `initial`: packed states. `wanted`: the properties whose runs are reconstructed as
-    soon as they are met; `exact`: what is found is a run; `measure`: called once when the search has taken
-    `LARGE_SECONDS`. A search by fingerprints that is not kept on disk gives back its states once they are expanded.
-    Errors: `CheckpointError`, and then nothing is left."""
+    soon as they are met, each inside `reconstructing`; `exact`: what is found is a run; `measure`: called once when the
+    search has taken `LARGE_SECONDS`. A search by fingerprints that is not kept on disk gives back its states once they
+    are expanded. Errors: `CheckpointError`, and then nothing is left."""
     search.forgets = search.kernels.fingerprint and keeping is None
     keeper = None
     try:
         keeper = _keeper(search, keeping)
         if search.stopped is None and not (keeper is not None and keeper.resumes):
             search.begin(initial)
-        early = EarlyRuns(search, system, wanted, exact)
+        early = EarlyRuns(search, system, wanted, exact, reconstructing)
         rest = _Rest(search, measure, None if keeper is None else keeper.at_rest)
         if keeper is None:
             search.run(goal, rest.take, early.take)
