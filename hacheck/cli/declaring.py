@@ -87,6 +87,7 @@ class Parameter(Struct, frozen=True):
 
 
 def parameters_of(function: Function) -> list[Parameter]:
+    """The parameters of a command's function, in their order, each with what is declared beside its type."""
     found = []
     hints = get_type_hints(function, include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():

@@ -79,7 +79,8 @@ UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 def parse_settings(texts: Iterable[str], option: str = "--set") -> dict[str, str]:
-    """`name=value` texts as a mapping; the last of a name wins. `option`: by which they were given."""
+    """`name=value` texts as a mapping; the last of a name wins. `option`: by which they were given.
+    Errors: `BadInput`."""
     settings = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -90,7 +91,7 @@ def parse_settings(texts: Iterable[str], option: str = "--set") -> dict[str, str
 
 
 def parse_size(text: str) -> int:
-    """A number of bytes: `8GiB`, `500M`, `1.5g`, `1048576`."""
+    """A number of bytes: `8GiB`, `500M`, `1.5g`, `1048576`. Errors: `BadInput`."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
     size = 0.0 if match is None else float(match[1]) * UNITS[match[2].lower()]
     if size < 1:
@@ -132,7 +133,7 @@ def parse_jobs(jobs: str | None) -> int | None:
 
 
 def parse_seconds(text: str, option: str = "--time") -> float:
-    """A time in seconds: `90`, `90s`, `5m`, `1.5h`."""
+    """A time in seconds: `90`, `90s`, `5m`, `1.5h`. Errors: `BadInput`."""
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|m|min|h)?\s*", text, re.IGNORECASE)
     unit = {"s": 1, "m": 60, "min": 60, "h": 3600}["s" if match is None else (match[2] or "s").lower()]
     seconds = 0.0 if match is None else float(match[1]) * unit
@@ -144,7 +145,8 @@ def parse_seconds(text: str, option: str = "--time") -> float:
 
 
 def parse_count(option: str, text: str) -> int:
-    """A whole number above zero, up to what the option takes: `1000000`, `1_000_000`, `1M`, `2e6`."""
+    """A whole number above zero, up to what the option takes: `1000000`, `1_000_000`, `1M`, `2e6`. Errors:
+    `BadInput`."""
     match = re.fullmatch(
         r"\s*([0-9]+(?:\.[0-9]+)?)(?:e([0-9]))?\s*([km]?)\s*", text.replace("_", "").replace(",", ""), re.I
     )

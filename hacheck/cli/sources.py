@@ -149,7 +149,7 @@ def read_text(path: Path) -> str:
 
 
 def decode(data: bytes, name: str) -> str:
-    """The bytes as text, or what is wrong with them."""
+    """The bytes as text. Errors: `BadInput`, with the line and what is wrong there."""
     if len(data) > SIZE_MAX:
         raise BadInput(f"{name}: larger than 1 MiB, which no spec is", "a spec is a text of a few kilobytes")
     try:

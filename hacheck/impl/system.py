@@ -31,7 +31,8 @@ class Refused(Exception):
 
 
 class Broken(Struct, frozen=True):
-    """A promise that a run broke. `promise`: its name. `story`: what happened, for people."""
+    """A promise that a run broke. `promise`: its name. `story`: what happened, for people. `at_us`: when, in
+    microseconds of true time."""
 
     promise: str
     story: str
@@ -42,7 +43,7 @@ class Oracle(Protocol):
     """Watches a run from outside and compares what clients were answered with what is there."""
 
     def saw(self, at_us: int, member: Name, record: Record) -> None:
-        """A record of a member, in true order of time."""
+        """A record of a member, in true order of time. `at_us`: microseconds of true time, which no member knows."""
         ...
 
     def crashed(self, at_us: int, member: Name) -> None:
@@ -88,9 +89,9 @@ class System(Protocol):
         ...
 
     def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
-        """Which of these processes believe that they are the one that clients are to turn to: the coordinator, the
-        primary, the live server. None, one or, where something is wrong, several, in the order given. Asked by the one
-        that wants to hit the one that matters most; asked often, so cheap."""
+        """Which of these processes believe that clients are to turn to them: the coordinator, the primary, the live
+        server. None, one or, where something is wrong, several, in the order given. Faults that hit the process that
+        matters most look here. Cost: small, since it is called for each such fault."""
         ...
 
     def survives(self) -> Iterator[str]:

@@ -172,7 +172,7 @@ class MakeCollection(Struct, frozen=True):
 
 class Fresh(Struct, frozen=True):
     """The least identity that no state variable and no local of the step holds now; a statement draws it at most
-    once. None left: the step is cut at bound `type.name`."""
+    once. None left: the step reaches the bound `type.name`."""
 
     type: Identity
 

@@ -51,8 +51,8 @@ class Target(Struct, frozen=True):
 
 
 class Assign(Struct, frozen=True):
-    """Write a value. A value outside the target's type is an error of the spec, or a cut if its range is a counter;
-    a sequence or bag grown past its capacity is a cut named `capacity of <variable>`."""
+    """Write a value. A value outside the target's type is an error of the spec, or reaches a bound if its range is a
+    counter; a sequence or bag grown past its capacity reaches the bound `capacity of <variable>`."""
 
     target: Target
     value: Expression
@@ -74,7 +74,7 @@ class Choose(Struct, frozen=True):
 
 
 class If(Struct, frozen=True):
-    """Two ways to go on."""
+    """The statements of one of two branches, chosen by a condition."""
 
     condition: Expression
     then: tuple[Statement, ...]
@@ -184,7 +184,7 @@ PropertyKind = Literal["invariant", "lemma", "step", "reachable", "eventually", 
 
 
 class Property(Struct, frozen=True):
-    """Something asked of the system.
+    """A claim about the system, which a check decides.
 
     invariant: `goal` holds in every reachable state. lemma: the same, said to help to prove others. step: on every
     step (`Old` reads the state before it). reachable: in some reachable state. eventually: on every fair run `goal`

@@ -31,7 +31,8 @@ class Stops(Protocol):
 
 
 def may_fail(tree: Tree) -> bool:
-    """Whether the evaluation of an expression, or of those in a statement, can be an error of the spec or a cut."""
+    """Whether the evaluation of an expression, or of those in a statement, can be an error of the spec, or reach
+    a bound."""
     return any(_fails(part) for part in walk(tree))
 
 

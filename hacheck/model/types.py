@@ -37,7 +37,7 @@ class Bool(Struct, frozen=True):
 class Range(Struct, frozen=True):
     """The whole numbers from `low` to `high`.
 
-    `counter` names a bound that a run may not pass: a step that would assign more than `high` is cut and
+    `counter` names a bound of the exploration: a step that would assign more than `high` is not taken, and
     counted under that name. Without it such a step is an error of the spec.
     """
 

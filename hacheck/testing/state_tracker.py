@@ -177,7 +177,7 @@ class Tracker:
         return found
 
     def _worked_out(self, rows: Any, lines: Sequence[bytes]) -> _After:
-        before = self.memory.cuts()
+        before = self.memory.limited()
         by_taken: dict[int, list[Any]] = {}
         owing = False
         for emitted in self.memory.close(rows, self._window(lines)):
@@ -191,7 +191,7 @@ class Tracker:
                 elif count:
                     by_taken.setdefault(count, []).append(emitted[taken == count])
         sets = {count: self._sets.number(np.concatenate(some)) for count, some in by_taken.items()}
-        return _After(sets, owing, self.memory.cuts() != before, False)
+        return _After(sets, owing, self.memory.limited() != before, False)
 
     def followed(self) -> Iterator[tuple[Any, Any, int]]:
         """All that was ever followed: sets of states, the lines that they saw next, and how many."""

@@ -165,6 +165,7 @@ class FreshFindings(Findings):
         self.fresh: list[Finding] = []
 
     def add(self, finding: Finding) -> None:
+        """Takes note of a finding, and that it is new."""
         super().add(finding)
         self.fresh.append(finding)
 

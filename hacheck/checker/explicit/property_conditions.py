@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.compile.lowering.expression_nodes import Node
     from hacheck.compile.lowering.layout import Place
 
-NO_VALUE = "fault:"
+NO_VALUE = "error:"
 """Before a property's name: the key of what is sought where the property has no value."""
 
 

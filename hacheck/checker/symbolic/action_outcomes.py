@@ -24,7 +24,7 @@ Ended: TypeAlias = Literal["step", "bound", "error"]
 class Outcome(Struct, frozen=True):
     """One way in which an instance ends. `instance`: by its index in `Lowered.instances`. `condition`: when it can
     end so; conditions of one instance overlap where it chooses. `updates`: of a step what slots then hold; the others
-    keep their content. `text`: of a cut the bound, of an error of the spec what is wrong."""
+    keep their content. `text`: the bound that is reached, or what is wrong with the spec."""
 
     instance: int
     ended: Ended

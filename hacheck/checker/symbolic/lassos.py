@@ -62,7 +62,8 @@ def live_of(behaviour: Behaviour, properties: Sequence[Property]) -> Iterator[Li
 
 def conditions(behaviour: Behaviour, properties: Sequence[Property]) -> Mapping[str, Node]:
     """What has to be known of states to find lassos, by the names of formulas: where a goal is not met, where a premise
-    holds and where they have no value; which constraints are enabled (also by what ends in no step); what is cut."""
+    holds and where they have no value; which constraints are enabled (also by what ends in no step); what reaches a
+    bound."""
     lowered, graph = behaviour.lowered, behaviour.lowered.graph
     found: dict[str, Node] = {}
     for one in live_of(behaviour, properties):

@@ -1,8 +1,8 @@
 """Statements of the lowered form: what one action instance does, as a tree of branches over scalar expressions.
 
-A block's statements run in order. An outcome is an `Emit` (a step), a `Stopped` (a cut or an error of the spec) or
-nothing at all (not enabled on that path); one run of a block may have several outcomes, one for each choice.
-Expressions read the state before the step, so an outcome needs no undoing before the next one.
+A block's statements run in order. An outcome is an `Emit` (a step), a `Stopped` (a bound reached, or an error of
+the spec) or nothing at all (not enabled on that path); one run of a block may have several outcomes, one for each
+choice. Expressions read the state before the step, so an outcome needs no undoing before the next one.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from hacheck.model.types import Node as NodeType
 
 
 def fresh(expression: Fresh, scope: Scope) -> Sym:
-    """The identity drawn; the step is cut where none is left. It is remembered for the rest of the statement."""
+    """The identity drawn; the step reaches a bound where none is left. It is remembered for the rest of the
+    statement."""
     graph, kind = scope.graph, expression.type
     held = graph.zero
     for place in scope.context.places.values():

@@ -31,7 +31,7 @@ from hacheck.model.types import Node as NodeType
 
 
 class Check(Struct, frozen=True):
-    """Something that ends the step where `condition` holds: a cut at the bound `text`, or an error of the spec."""
+    """Something that ends the step where `condition` holds: the bound `text` is reached, or an error of the spec."""
 
     condition: Node
     kind: Literal["bound", "error"]

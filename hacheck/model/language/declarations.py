@@ -22,12 +22,16 @@ class Setting(Struct, frozen=True):
 
 
 class TypeDeclaration(Struct, frozen=True):
+    """`type name = …`."""
+
     name: Name
     type: TypeTree
     span: Span
 
 
 class RecordDeclaration(Struct, frozen=True):
+    """`record name { … }`; values of an `ordered` one can be compared with `<`."""
+
     name: Name
     ordered: bool
     fields: tuple[tuple[Name, TypeTree], ...]
@@ -35,7 +39,8 @@ class RecordDeclaration(Struct, frozen=True):
 
 
 class IdentityDeclaration(Struct, frozen=True):
-    """`size` is `None` when the pool is to be as large as can ever be needed."""
+    """`identity name`: names that are drawn fresh. `size` is `None` when the pool is to be as large as can ever be
+    needed."""
 
     name: Name
     size: Expression | None
@@ -68,6 +73,11 @@ class ViewDeclaration(Struct, frozen=True):
 
 
 class NodeDeclaration(Struct, frozen=True):
+    """`node name … { … }`: a kind of node, its fields, and what its nodes see of others.
+
+    `size`: how many there are. `order`: `ranked` nodes can be compared with `<`; `symmetric` ones are interchangeable.
+    """
+
     name: Name
     size: Expression | None
     order: Literal["ranked", "symmetric"] | None
@@ -78,11 +88,19 @@ class NodeDeclaration(Struct, frozen=True):
 
 
 class Parameter(Struct, frozen=True):
+    """`name: type` in the head of a declaration."""
+
     name: Name
     type: TypeTree
 
 
 class MessageDeclaration(Struct, frozen=True):
+    """`message name(…) from sender to receiver …`: a channel from each node of one kind to each of the other.
+
+    `order`: in which messages arrive; `latest` keeps the newest only. `queued`: they wait for a receiver that is down.
+    `capacity`: how many are under way at most, a bound of the exploration.
+    """
+
     name: Name
     parameters: tuple[Parameter, ...]
     sender: Name
@@ -95,6 +113,11 @@ class MessageDeclaration(Struct, frozen=True):
 
 
 class OperationDeclaration(Struct, frozen=True):
+    """`operation name(…) from caller to callee …`: a call, which is answered or fails.
+
+    `atomic_when`: under which settings a call is one step. `timeout_when`: when it may fail though nothing is lost.
+    """
+
     name: Name
     parameters: tuple[Parameter, ...]
     caller: Name
@@ -107,6 +130,12 @@ class OperationDeclaration(Struct, frozen=True):
 
 
 class LockDeclaration(Struct, frozen=True):
+    """`lock name …`, held by at most one node of the kind `holder`.
+
+    `host`: the kind of node that keeps it. `freed_late`: it is freed only some time after its holder crashed. `lease`:
+    after how many ticks it runs out.
+    """
+
     name: Name
     host: Name | None
     holder: Name
@@ -117,6 +146,11 @@ class LockDeclaration(Struct, frozen=True):
 
 
 class ClockDeclaration(Struct, frozen=True):
+    """`clock kind up to limit [skew …]`: a clock in each node of a kind, in ticks.
+
+    `limit`: the last tick, a bound of the exploration. `skew`: by how many ticks a clock may be wrong.
+    """
+
     kind: Name
     limit: Expression
     skew: Expression | None
@@ -124,7 +158,7 @@ class ClockDeclaration(Struct, frozen=True):
 
 
 class Definition(Struct, frozen=True):
-    """`promised`: marked `acknowledged to clients`."""
+    """`define name(…) = value`, put in wherever it is used. `promised`: marked `acknowledged to clients`."""
 
     name: Name
     parameters: tuple[Parameter, ...]
@@ -135,7 +169,7 @@ class Definition(Struct, frozen=True):
 
 
 class Procedure(Struct, frozen=True):
-    """Statements under a name."""
+    """`procedure name(…) do …`: statements under a name, put in wherever it is performed."""
 
     name: Name
     parameters: tuple[Parameter, ...]
@@ -157,6 +191,8 @@ class Clauses(Struct, frozen=True):
 
 
 class ActionDeclaration(Struct, frozen=True):
+    """`action name(…) … do …`; with `environment` it is no node's."""
+
     name: Name
     environment: bool
     parameters: tuple[Parameter, ...]
@@ -179,6 +215,8 @@ class ReceiveDeclaration(Struct, frozen=True):
 
 
 class LostDeclaration(Struct, frozen=True):
+    """`on lost lock at node … do …`: what a node does that learns that its lock is gone."""
+
     lock: Name
     at: Name
     clauses: Clauses
@@ -187,6 +225,8 @@ class LostDeclaration(Struct, frozen=True):
 
 
 class RestartDeclaration(Struct, frozen=True):
+    """`on restart of node: kind … do …`: what a node does when it starts again."""
+
     at: Name
     kind: Name
     clauses: Clauses
@@ -195,6 +235,8 @@ class RestartDeclaration(Struct, frozen=True):
 
 
 class Initially(Struct, frozen=True):
+    """`initially do …`: run once, from the initial values of all variables."""
+
     body: Body
     span: Span
 

@@ -205,12 +205,16 @@ class Place(Struct, frozen=True):
 
 
 class Assign(Struct, frozen=True):
+    """`place := value`."""
+
     place: Place
     value: Expression
     span: Span
 
 
 class If(Struct, frozen=True):
+    """`if condition then …`, with `else …` if `otherwise` is not empty. The statement; the expression is `Choice`."""
+
     condition: Expression
     then: Body
     otherwise: Body
@@ -218,6 +222,8 @@ class If(Struct, frozen=True):
 
 
 class For(Struct, frozen=True):
+    """`for each binder [where …] do …`: the body once for each value."""
+
     binder: Binder
     where: Expression | None
     body: Body
@@ -225,6 +231,8 @@ class For(Struct, frozen=True):
 
 
 class While(Struct, frozen=True):
+    """`while condition do …`."""
+
     condition: Expression
     body: Body
     span: Span
@@ -241,12 +249,16 @@ class Let(Struct, frozen=True):
 
 
 class Choose(Struct, frozen=True):
+    """`choose binder [where …]`: any of these values; without one the step cannot be taken."""
+
     binder: Binder
     where: Expression | None
     span: Span
 
 
 class Require(Struct, frozen=True):
+    """`require condition`: the step can be taken only if it holds here."""
+
     condition: Expression
     span: Span
 
@@ -260,6 +272,8 @@ class Perform(Struct, frozen=True):
 
 
 class Send(Struct, frozen=True):
+    """`send message(…) to node`, or `to each` of a set of nodes with `to_each`."""
+
     message: Name
     arguments: tuple[Argument, ...]
     to: Expression
@@ -268,6 +282,8 @@ class Send(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
+    """`call operation(…) at node`, or `at each` of a set of nodes with `at_each`; `as result` names the answer."""
+
     operation: Name
     arguments: tuple[Argument, ...]
     at: Expression
@@ -277,11 +293,15 @@ class Call(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
+    """`answer value`: what a service returns to its caller."""
+
     value: Expression
     span: Span
 
 
 class Acquire(Struct, frozen=True):
+    """`acquire lock then … else …`: one body if the lock was free and is taken, the other if not."""
+
     lock: Name
     then: Body
     otherwise: Body
@@ -289,20 +309,28 @@ class Acquire(Struct, frozen=True):
 
 
 class Release(Struct, frozen=True):
+    """`release lock`."""
+
     lock: Name
     span: Span
 
 
 class Sync(Struct, frozen=True):
+    """`sync place`: what a field holds becomes what is on disk."""
+
     place: Place
     span: Span
 
 
 class Halt(Struct, frozen=True):
+    """`halt`: the node stops as by a crash."""
+
     span: Span
 
 
 class Finish(Struct, frozen=True):
+    """`finish`: the handler ends here."""
+
     span: Span
 
 

@@ -87,9 +87,9 @@ class Memory:
             k.TABLE_SHIFT: 64 - table_bits,
             k.STARTS: self.starts.ctypes.data,
             k.START_COUNT: len(self.starts),
-            k.CUT_FIRST: notes.bounds_reached,
-            k.CUT_COUNT: notes.error - notes.bounds_reached,
-            k.FAULT: notes.error,
+            k.LIMITED_FIRST: notes.bounds_reached,
+            k.LIMITED_COUNT: notes.error - notes.bounds_reached,
+            k.ERROR: notes.error,
             k.MARK_COUNT: marks,
             k.MARKS: self._marks.ctypes.data,
             k.BYTES: self._bytes.address,
@@ -124,9 +124,9 @@ class Memory:
         """How many candidates the first set has."""
         return int(self.control[k.SETS + k.COUNT])
 
-    def cuts(self) -> int:
+    def limited(self) -> int:
         """How many steps met a bound so far, or were an error of the spec."""
-        return self.compiled.kernels["cuts"](self.address)
+        return self.compiled.kernels["limited"](self.address)
 
     def met(self) -> list[int]:
         """How many steps met each bound so far. With an automaton, which counts all as one, nobody knows."""
@@ -148,7 +148,7 @@ class Memory:
             "sets": sets,
             "position": int(self.control[k.POSITION]),
             "peak": int(self.control[k.PEAK]),
-            "limited": (self.cuts() - int(self.control[k.CUTS])) & k.NOWHERE,
+            "limited": (self.limited() - int(self.control[k.LIMITED_BEFORE])) & k.NOWHERE,
             "marks": self._marks[:, k.SURELY :].copy(),
         }
 
@@ -172,7 +172,8 @@ class Memory:
             _array(self._entries[number], len(states), words)[:, :base] = states
             self.control[at + k.COUNT] = len(states)
         self.control[k.POSITION], self.control[k.PEAK] = held["position"], held["peak"]
-        self.control[k.CUTS] = (self.cuts() - held["limited"]) & k.NOWHERE  # a difference of unsigned numbers
+        # A difference of unsigned numbers.
+        self.control[k.LIMITED_BEFORE] = (self.limited() - held["limited"]) & k.NOWHERE
         self._marks[:, k.SURELY :] = held["marks"]
 
     def hold(self, states: Any) -> None:

@@ -140,7 +140,7 @@ class CutSearch:
         self.width = 0
         self.violated: list[tuple[Cut | None, Cut | None]] = [(None, None)] * len(self.compiled.asked)
         self.started = self.memory.expanded
-        self.bounds, self.met = self.memory.cuts(), self.memory.met()
+        self.bounds, self.met = self.memory.limited(), self.memory.met()
         self.interrupted = self.over_budget = False
         self.kept = 0
 
@@ -166,7 +166,7 @@ class CutSearch:
                     return None
                 status = k.FULL
                 break
-        limited = self.memory.cuts() - self.bounds
+        limited = self.memory.limited() - self.bounds
         expanded = self.memory.expanded - self.started
         others = tuple(dict.fromkeys(furthest[1:]))
         waiting = tuple(self.pending) if status == k.FULL else ()

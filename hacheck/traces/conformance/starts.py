@@ -22,4 +22,4 @@ def reachable(system: System, most: int) -> tuple[tuple[State, ...], bool]:
     window = np.zeros((1, made.shape.places, made.record.words), np.uint64)
     complete = all(found is not None for found in memory.close(memory.starts, window))
     states = tuple(made.state(from_words(row)) for row in memory.closed().tolist())
-    return states, complete and memory.cuts() == 0
+    return states, complete and memory.limited() == 0

@@ -97,7 +97,7 @@ def _loaded(wanted: _Wanted, cache: ObjectCache, artifact: Artifact) -> Compiled
 def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) -> Mapping[str, Callable[..., int]]:
     constants = {"W": base, "RECORDS": words - base, "RECORD": record, "RING": ring}
     constants |= {"PLACES": ring - 1, "MOVE_WORDS": k.M_WINDOW + words - base}
-    exported = {"empty": 1, "close": 2, "cuts": 1, "follow_parts": 5, "forget": 1}
+    exported = {"empty": 1, "close": 2, "limited": 1, "follow_parts": 5, "forget": 1}
     linked = link([compiled_kernels(kernels.KERNELS, constants, exported, cache)])
     return {name: linked.function(name, arguments) for name, arguments in exported.items()}
 
@@ -120,9 +120,9 @@ def _lowered(wanted: _Wanted) -> _Form:
     shape = wanted.shape
     try:
         initial = Interpreter(shape.system).initial_states()
-    except StartError as fault:
+    except StartError as error:
         hint = "`hacheck verify` shows where the spec is wrong"
-        raise TracesError(f"{shape.system.name} cannot begin: {fault.message}", hint) from None
+        raise TracesError(f"{shape.system.name} cannot begin: {error.message}", hint) from None
     if wanted.starts is not None:
         added = initial[0][len(wanted.starts[0]) :]
         initial = tuple((*state, *added) for state in wanted.starts)

@@ -228,12 +228,12 @@ def to_batch(verdicts: list[Verdict]) -> Any:
 
 
 def late_from(content: dict[str, Any]) -> Late:
-    """The reverse of `to_builtins`."""
+    """A `Late` from plain data, as `msgspec.to_builtins` makes it of one."""
     return Late(**content | {"start": Place(**content["start"]), "end": Place(**content["end"])})
 
 
 def broken_from(content: dict[str, Any]) -> Broken:
-    """The reverse of `to_builtins`."""
+    """A `Broken` from plain data, as `msgspec.to_builtins` makes it of one."""
     since = tuple(None if one is None else Place(**one) for one in content["since"])
     places = {"start": Place(**content["start"]), "end": Place(**content["end"])}
     return Broken(**content | places | {"nodes": tuple(content["nodes"]), "since": since})

@@ -102,7 +102,7 @@ def _valueless(searched: Searched, marks: Marks, prop: Property) -> dict[str, Li
     """The verdict, if the goal or premise has no value in some state."""
     for key, expression in (("goal", prop.goal), ("premise", prop.premise)):
         if expression is not None:
-            states = marks.first(f"{key}-fault:{prop.name}")
+            states = marks.first(f"{key}-error:{prop.name}")
             if states:
                 return {prop.name: Valueless(searched.path_to(states), expression)}
     return {}

@@ -18,7 +18,7 @@ _STATES = 2**14  # marked in one call
 
 def conditions(lowered: Lowered, properties: Sequence[Property]) -> tuple[tuple[str, Node], ...]:
     """The conditions that liveness has marked, by key: for each `eventually` and `leads_to` property P, `goal:P` and
-    `premise:P`, and where these can have no value `goal-fault:P` and `premise-fault:P`."""
+    `premise:P`, and where these can have no value `goal-error:P` and `premise-error:P`."""
     found: list[tuple[str, Node]] = []
     for item in properties:
         if item.kind in ("eventually", "leads_to"):
@@ -27,7 +27,7 @@ def conditions(lowered: Lowered, properties: Sequence[Property]) -> tuple[tuple[
                     condition = lower_condition(lowered, expression)
                     found.append((f"{key}:{item.name}", condition.value))
                     if condition.error is not lowered.graph.zero:
-                        found.append((f"{key}-fault:{item.name}", condition.error))
+                        found.append((f"{key}-error:{item.name}", condition.error))
     return tuple(found)
 
 

@@ -175,7 +175,7 @@ def marking_source(lowered: Lowered, wanted: Node) -> str:
 
 def listing_source(lowered: Lowered) -> str:
     """Functions `list0(s, found, by, cut, failed)`, …: append every successor of a state, the instance that leads to
-    it, and the instances that have an outcome which is no step, a cut or an error of the spec."""
+    it, and the instances that have an outcome which is no step: a bound reached or an error of the spec."""
 
     def outcomes(index: int) -> Outcomes:
         def stopped(statement: Stopped) -> Lines:

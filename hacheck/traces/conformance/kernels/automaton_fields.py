@@ -9,9 +9,9 @@ KNOWN = (
     "SEEN",  # room for candidates together with the records that they see
     "LINE_EXPAND",  # address of the generated function: steps of the actions that may write lines
     "LINE_NOTES",
-    "LINE_CUT_FIRST",
-    "LINE_CUT_COUNT",
-    "LINE_FAULT",
+    "LINE_LIMITED_FIRST",
+    "LINE_LIMITED_COUNT",
+    "LINE_ERROR",
     "EPOCH",  # the stamp of the states in the set that is listed now
     "STAMPS",  # for each state and place ahead, 32 bits
     "LISTED",  # the set, 32 bits for each element
@@ -52,9 +52,9 @@ KNOWN = (
     SEEN,
     LINE_EXPAND,
     LINE_NOTES,
-    LINE_CUT_FIRST,
-    LINE_CUT_COUNT,
-    LINE_FAULT,
+    LINE_LIMITED_FIRST,
+    LINE_LIMITED_COUNT,
+    LINE_ERROR,
     EPOCH,
     STAMPS,
     LISTED,
@@ -97,7 +97,7 @@ M_EDGE, M_MET, M_WINDOW = range(3)
 """The words of a move: its node and the node that it leads to (0: none); width, bounds met and error, see
 `WIDTH_SHIFT`; from `M_WINDOW` on the records that the move is for."""
 
-WIDTH_SHIFT, CUTS_MAX = 33, (1 << 32) - 1
+WIDTH_SHIFT, LIMITED_MAX = 33, (1 << 32) - 1
 """In `M_MET`: the width from this bit on, below it how often a bound was met, and in bit 0 the error."""
 
 AHEAD_SHIFT = 28

@@ -6,9 +6,9 @@ from hacheck.checker.explicit.search.state_kernels import W
 from hacheck.compile.kernels.language import load32, load64, store64
 from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,
-    CUTS_MAX,
     FEW,
     LARGE,
+    LIMITED_MAX,
     LISTED_COUNT,
     LISTS,
     M_EDGE,
@@ -29,11 +29,11 @@ from hacheck.traces.conformance.kernels.automaton_moves import move_for, work_ou
 from hacheck.traces.conformance.kernels.automaton_nodes import STATE_MASK, close_node, node_at
 from hacheck.traces.conformance.kernels.control import (
     COUNT,
-    CUT_FIRST,
     DEAD,
+    ERROR,
     EXPANDED,
-    FAULT,
     FOLLOWED,
+    LIMITED_FIRST,
     MARK_COUNT,
     MARK_WORDS,
     MARKS,
@@ -121,12 +121,12 @@ def leave(control: int, known: int, number: int) -> None:
 def meet(control: int, met: int) -> None:
     """Notes what is met by a move."""
     notes = load64(control, NOTES)
-    cuts = (met >> 1) & CUTS_MAX
-    if cuts:
-        first = load64(control, CUT_FIRST)
-        store64(notes, first, load64(notes, first) + cuts)
+    limited = (met >> 1) & LIMITED_MAX
+    if limited:
+        first = load64(control, LIMITED_FIRST)
+        store64(notes, first, load64(notes, first) + limited)
     if met & 1:
-        store64(notes, load64(control, FAULT), 1)
+        store64(notes, load64(control, ERROR), 1)
 
 
 def mark_node(control: int, node: int, position: int) -> None:

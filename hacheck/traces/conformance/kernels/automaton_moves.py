@@ -11,12 +11,12 @@ from hacheck.checker.explicit.search.state_kernels import W, copy, folded
 from hacheck.compile.kernels.language import call, load32, load64, store64
 from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,
-    CUTS_MAX,
     HASHES,
-    LINE_CUT_COUNT,
-    LINE_CUT_FIRST,
+    LIMITED_MAX,
+    LINE_ERROR,
     LINE_EXPAND,
-    LINE_FAULT,
+    LINE_LIMITED_COUNT,
+    LINE_LIMITED_FIRST,
     LINE_NOTES,
     LISTS,
     M_EDGE,
@@ -178,20 +178,20 @@ def work_out(control: int, known: int, number: int, window: int) -> int:
     if load64(node, N_CLOSED) == 0 and not close_node(control, known, number):
         return 0
     notes = load64(known, LINE_NOTES)
-    first = load64(known, LINE_CUT_FIRST)
-    count = load64(known, LINE_CUT_COUNT)
+    first = load64(known, LINE_LIMITED_FIRST)
+    count = load64(known, LINE_LIMITED_COUNT)
     before = total_of(notes, first, count)
-    store64(notes, load64(known, LINE_FAULT), 0)
+    store64(notes, load64(known, LINE_ERROR), 0)
     if not fill_move(control, known, number, window):
         return 0
-    cuts = (load64(node, N_MET) >> 1) + total_of(notes, first, count) - before
-    failed = (load64(node, N_MET) & 1) | load64(notes, load64(known, LINE_FAULT))
+    limited = (load64(node, N_MET) >> 1) + total_of(notes, first, count) - before
+    failed = (load64(node, N_MET) & 1) | load64(notes, load64(known, LINE_ERROR))
     to = node_of(known)
-    if to == NOWHERE or cuts > CUTS_MAX:
+    if to == NOWHERE or limited > LIMITED_MAX:
         return 0
     move = move_for(known, number, window)
     store64(move, M_EDGE, number << 32 | to)
-    store64(move, M_MET, load64(node, N_WIDTH) << WIDTH_SHIFT | cuts << 1 | failed)
+    store64(move, M_MET, load64(node, N_WIDTH) << WIDTH_SHIFT | limited << 1 | failed)
     for w in range(RECORDS):
         store64(move, M_WINDOW + w, load64(window, w))
     store64(known, MOVE_COUNT, load64(known, MOVE_COUNT) + 1)

@@ -12,9 +12,9 @@ from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,
     EPOCH,
     HASHES,
-    LINE_CUT_COUNT,
-    LINE_CUT_FIRST,
     LINE_EXPAND,
+    LINE_LIMITED_COUNT,
+    LINE_LIMITED_FIRST,
     LINE_NOTES,
     LIST_CAPACITY,
     LIST_END,
@@ -38,10 +38,10 @@ from hacheck.traces.conformance.kernels.automaton_fields import (
 )
 from hacheck.traces.conformance.kernels.control import (
     BYTES,
-    CUT_COUNT,
-    CUT_FIRST,
+    ERROR,
     EXPAND,
-    FAULT,
+    LIMITED_COUNT,
+    LIMITED_FIRST,
     MARK,
     MARK_COUNT,
     MARK_WORDS,
@@ -56,7 +56,7 @@ from hacheck.traces.conformance.kernels.state_sets import RECORDS
 
 SOON = 4  # so many states ahead, memory is asked for their steps
 STEPS_HEAD = 3  # before the steps of a state: how many, how often a bound was met, whether there was an error
-S_COUNT, S_CUTS, S_FAULT = 0, 1, 2
+S_COUNT, S_LIMITED, S_ERROR = 0, 1, 2
 
 AHEAD_ONE = 1 << AHEAD_SHIFT
 STATE_MASK = AHEAD_ONE - 1
@@ -89,11 +89,11 @@ def show(known: int, number: int, to: int) -> None:
 # ---- steps that take no record ----
 
 
-def line_cuts(control: int, known: int, n: int) -> int:
+def line_limited(control: int, known: int, n: int) -> int:
     """How often the actions that may write lines meet a bound in some candidates, whose steps are written."""
     notes = load64(known, LINE_NOTES)
-    first = load64(known, LINE_CUT_FIRST)
-    count = load64(known, LINE_CUT_COUNT)
+    first = load64(known, LINE_LIMITED_FIRST)
+    count = load64(known, LINE_LIMITED_COUNT)
     before = total_of(notes, first, count)
     call(load64(known, LINE_EXPAND), load64(known, SEEN), n, load64(control, OUT), load64(control, TAGS), notes)
     return total_of(notes, first, count) - before
@@ -115,23 +115,23 @@ def look(control: int, known: int, number: int) -> int:
     """Lists the steps of a state that take no record, and what else is to be known of it. Returns 0 if there is no
     room. What is met here is taken out of the notes: it counts when the node is left."""
     notes = load64(control, NOTES)
-    fault = load64(control, FAULT)
-    first = load64(control, CUT_FIRST)
-    count = load64(control, CUT_COUNT)
-    sign = load64(notes, fault)
-    store64(notes, fault, 0)
+    error = load64(control, ERROR)
+    first = load64(control, LIMITED_FIRST)
+    count = load64(control, LIMITED_COUNT)
+    sign = load64(notes, error)
+    store64(notes, error, 0)
     before = total_of(notes, first, count)
     seen = load64(known, SEEN)
     out = load64(control, OUT)
     show(known, number, seen)
     k = call(load64(control, EXPAND), seen, 1, out, load64(control, TAGS), notes)
-    cuts = total_of(notes, first, count) - before
-    failed = load64(notes, fault)
-    store64(notes, fault, sign)
+    limited = total_of(notes, first, count) - before
+    failed = load64(notes, error)
+    store64(notes, error, sign)
     at = load64(known, LIST_END)
     if at + STEPS_HEAD + k > load64(known, LIST_CAPACITY):
-        if cuts:
-            store64(notes, first, load64(notes, first) - cuts)
+        if limited:
+            store64(notes, first, load64(notes, first) - limited)
         return 0
     store64(known, LIST_END, at + STEPS_HEAD + k)
     steps = load64(known, LISTS) + at * 4
@@ -141,20 +141,20 @@ def look(control: int, known: int, number: int) -> int:
     while j < k:
         after = number_with(known, out, load64(load64(known, HASHES), j))
         if after == NOWHERE:
-            if cuts:
-                store64(notes, first, load64(notes, first) - cuts)
+            if limited:
+                store64(notes, first, load64(notes, first) - limited)
             return 0
         if after != number:
             store32(steps, STEPS_HEAD + kept, after)
             kept += 1
         out += (W + RECORDS) * 8
         j += 1
-    if cuts:
-        store64(notes, first, load64(notes, first) - cuts)
-        cuts -= line_cuts(control, known, 1)
+    if limited:
+        store64(notes, first, load64(notes, first) - limited)
+        limited -= line_limited(control, known, 1)
     store32(steps, S_COUNT, kept)
-    store32(steps, S_CUTS, cuts)
-    store32(steps, S_FAULT, failed)
+    store32(steps, S_LIMITED, limited)
+    store32(steps, S_ERROR, failed)
     if load64(control, MARK_COUNT):
         store64(load64(known, STATE_MARKS), number, violated_by(control, seen))
     store32(load64(known, STATE_STEPS), number, at)
@@ -178,7 +178,7 @@ def close_node(control: int, known: int, number: int) -> int:
     listed = load64(known, LISTED)
     stamps = load64(known, STAMPS)
     epoch = load64(known, EPOCH)
-    cuts = 0
+    limited = 0
     failed = 0
     some = 0
     all = NOWHERE
@@ -190,8 +190,8 @@ def close_node(control: int, known: int, number: int) -> int:
         if load32(steps_of, state) == 0 and not look(control, known, state):
             return 0
         steps = load64(known, LISTS) + load32(steps_of, state) * 4
-        cuts += load32(steps, S_CUTS)
-        failed = failed | load32(steps, S_FAULT)
+        limited += load32(steps, S_LIMITED)
+        failed = failed | load32(steps, S_ERROR)
         if load64(control, MARK_COUNT):
             violated = load64(load64(known, STATE_MARKS), state)
             some = some | violated
@@ -209,11 +209,11 @@ def close_node(control: int, known: int, number: int) -> int:
     if first == 0:
         return 0
     store64(node, N_WIDTH, done)
-    store64(node, N_MET, cuts << 1 | failed)
+    store64(node, N_MET, limited << 1 | failed)
     store64(node, N_SOME, some)
     store64(node, N_ALL, all if done else 0)
     store64(node, N_CLOSED, first)
     return 1
 
 
-KERNELS = (total_of, node_at, show, line_cuts, violated_by, look, close_node)
+KERNELS = (total_of, node_at, show, line_limited, violated_by, look, close_node)

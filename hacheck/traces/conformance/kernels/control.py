@@ -20,11 +20,11 @@ CONTROL = (
     "RECORD_ADDRESS",  # the record at position 0
     "STARTS",  # the states that a trace may start in, `W` words each
     "START_COUNT",
-    "CUTS",  # outcomes that met a bound, or an error of the spec, before this trace
-    "CUT_FIRST",  # where the notes count such outcomes
-    "CUT_COUNT",
-    "FAULT",  # where the notes have a sign of an error of the spec
-    "FAULTS",  # how often there was one
+    "LIMITED_BEFORE",  # outcomes that met a bound, or an error of the spec, before this trace
+    "LIMITED_FIRST",  # where the notes count such outcomes
+    "LIMITED_COUNT",
+    "ERROR",  # where the notes have a sign of an error of the spec
+    "ERRORS",  # how often there was one
     "MARK_COUNT",  # properties that are asked on the way
     "MARKS",  # for each its function, and where it was violated: surely, perhaps
     "BYTES",  # room for what these functions say
@@ -55,11 +55,11 @@ CONTROL = (
     RECORD_ADDRESS,
     STARTS,
     START_COUNT,
-    CUTS,
-    CUT_FIRST,
-    CUT_COUNT,
-    FAULT,
-    FAULTS,
+    LIMITED_BEFORE,
+    LIMITED_FIRST,
+    LIMITED_COUNT,
+    ERROR,
+    ERRORS,
     MARK_COUNT,
     MARKS,
     BYTES,

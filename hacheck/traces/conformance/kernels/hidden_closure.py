@@ -8,15 +8,15 @@ from hacheck.traces.conformance.kernels.control import (
     BLOCK,
     BYTES,
     COUNT,
-    CUT_COUNT,
-    CUT_FIRST,
     EMITTED,
     EMITTED_CAPACITY,
     EMITTED_COUNT,
+    ERROR,
+    ERRORS,
     EXPAND,
     EXPANDED,
-    FAULT,
-    FAULTS,
+    LIMITED_COUNT,
+    LIMITED_FIRST,
     MARK,
     MARK_COUNT,
     MARK_WORDS,
@@ -139,20 +139,20 @@ def mark(control: int, position: int) -> None:
     mark_some(control, entry(chosen, 0), load64(chosen, COUNT), position)
 
 
-def cuts(control: int) -> int:
+def limited(control: int) -> int:
     """How many outcomes were no step so far."""
     notes = load64(control, NOTES)
-    fault = load64(control, FAULT)
-    if load64(notes, fault):
+    error = load64(control, ERROR)
+    if load64(notes, error):
         # The sign stays until it is taken away: the next trace is not to blame for it.
-        store64(notes, fault, 0)
-        store64(control, FAULTS, load64(control, FAULTS) + 1)
-    total = load64(control, FAULTS)
+        store64(notes, error, 0)
+        store64(control, ERRORS, load64(control, ERRORS) + 1)
+    total = load64(control, ERRORS)
     i = 0
-    while i < load64(control, CUT_COUNT):
-        total += load64(notes, load64(control, CUT_FIRST) + i)
+    while i < load64(control, LIMITED_COUNT):
+        total += load64(notes, load64(control, LIMITED_FIRST) + i)
         i += 1
     return total
 
 
-KERNELS = (add_all, spread, close, mark_some, mark, cuts)
+KERNELS = (add_all, spread, close, mark_some, mark, limited)

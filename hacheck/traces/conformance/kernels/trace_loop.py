@@ -21,7 +21,6 @@ from hacheck.traces.conformance.kernels.automaton_loop import enter, follow_node
 from hacheck.traces.conformance.kernels.control import (
     CLOSES,
     COUNT,
-    CUTS,
     DEAD,
     EXPAND,
     EXPANDED,
@@ -32,6 +31,7 @@ from hacheck.traces.conformance.kernels.control import (
     KNOWN,
     LENGTH,
     LIMITED,
+    LIMITED_BEFORE,
     MARK_COUNT,
     MARK_WORDS,
     MARKS,
@@ -56,7 +56,7 @@ from hacheck.traces.conformance.kernels.control import (
     TRACE_WORDS,
     WIDTH,
 )
-from hacheck.traces.conformance.kernels.hidden_closure import add_all, cuts, mark, mark_some, spread
+from hacheck.traces.conformance.kernels.hidden_closure import add_all, limited, mark, mark_some, spread
 from hacheck.traces.conformance.kernels.state_sets import RECORD, RECORDS, RING, add, empty, entry, set_at
 
 
@@ -68,7 +68,7 @@ def begin(control: int) -> None:
         i += 1
     store64(control, POSITION, 0)
     store64(control, PEAK, 0)
-    store64(control, CUTS, cuts(control))
+    store64(control, LIMITED_BEFORE, limited(control))
     i = 0
     while i < load64(control, START_COUNT):
         add(control, 0, load64(control, STARTS) + i * (W * 8))
@@ -250,7 +250,7 @@ def follow_parts(control: int, records: int, parts: int, count: int, results: in
         store64(result, STATUS, status)
         store64(result, PLACE, load64(control, POSITION))
         store64(result, WIDTH, load64(control, PEAK))
-        store64(result, LIMITED, cuts(control) - load64(control, CUTS))
+        store64(result, LIMITED, limited(control) - load64(control, LIMITED_BEFORE))
         i = 0
         while i < marks:
             asked = load64(control, MARKS) + i * (MARK_WORDS * 8)
