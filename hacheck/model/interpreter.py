@@ -210,7 +210,11 @@ def replay(system: System, run: Run) -> str | None:
     compared). A loop of no steps is a run that stays in its last state for ever. Counters without an end pass their
     bound in it. Cost: the initial states and the outcomes of one action instance for each step.
     """
-    interpreter = Interpreter(unbounded(system))
+    return replayed_by(Interpreter(unbounded(system)), run)
+
+
+def replayed_by(interpreter: Interpreter, run: Run) -> str | None:
+    """The same, where there are several runs to replay: by an interpreter of the unbounded system."""
     if run.initial not in interpreter.initial_states():
         return "The run does not start in an initial state."
     state = run.initial

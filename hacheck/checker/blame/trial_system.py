@@ -99,18 +99,27 @@ def trial_system(system: System, trials: Sequence[Restriction]) -> TrialSystem:
         )
         for number, action in enumerate(system.actions)
     )
-    added = [StateVariable(TRIAL, kind, 0, None, "shared")]
-    added += [StateVariable(one.name, one.type, most + 1, None, "shared") for one in left.values()]
+    added = [StateVariable(one.name, one.type, most + 1, None, "shared") for one in left.values()]
+    made = replace(system, variables=(*system.variables, *added), actions=actions)
+    beginnings = [made for place, one in enumerate(trials) for made in _beginning(system, place, one, trial, left)]
+    return among_trials(made, len(trials), trial, beginnings)
+
+
+def among_trials(system: System, count: int, trial: Variable, beginnings: Sequence[Statement] = ()) -> TrialSystem:
+    """The system whose initial states also choose one of so many trials. `beginnings`: what these have otherwise, which
+    comes last. Errors: `StartError` where it cannot begin."""
+    kind = trial.type
     chosen = Local("blame$trial", kind)
     initial: tuple[Statement, ...] = (
         *system.initial,
-        Choose(chosen.name, Domain(kind, None, Binary("<", chosen, Constant(len(trials), Range(0, len(trials)))))),
+        Choose(chosen.name, Domain(kind, None, Binary("<", chosen, Constant(count, Range(0, count))))),
         Assign(Target(trial), chosen),
-        *(made for place, one in enumerate(trials) for made in _beginning(system, place, one, trial, left)),
+        *beginnings,
     )
-    made = replace(system, variables=(*system.variables, *added), actions=actions, initial=initial)
     place = len(system.variables)
-    starts: list[set[int]] = [set() for _ in trials]
+    variable = StateVariable(TRIAL, kind, 0, None, "shared")
+    made = replace(system, variables=(*system.variables, variable), initial=initial)
+    starts: list[set[int]] = [set() for _ in range(count)]
     for number, state in enumerate(Interpreter(made).initial_states()):
         starts[state[place]].add(number)
     return TrialSystem(made, tuple(frozenset(one) for one in starts))

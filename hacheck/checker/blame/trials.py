@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -23,12 +24,15 @@ from hacheck.checker.blame.trial_system import (
     narrowed,
     trial_system,
 )
+from hacheck.checker.blame.variant_system import bounded_counters, can_join, variant_system
 from hacheck.checker.described_run import call_of, fault_count, node_of
 from hacheck.checker.engine import Answer, Limits, Report
-from hacheck.checker.explicit.native_engine import NativeEngine
+from hacheck.checker.explicit.native_engine import NativeEngine, Prepared
+from hacheck.model.counters.value_distances import unbounded
 from hacheck.model.evaluation import EvaluationError
-from hacheck.model.interpreter import Interpreter, replay
-from hacheck.model.ir import Property, System
+from hacheck.model.interpreter import Interpreter, replay, replayed_by
+from hacheck.model.ir import FALSE, Property, System
+from hacheck.model.language import Parameter
 from hacheck.model.render_expression import show_expression
 from hacheck.model.runs import Run
 from hacheck.wording import plural
@@ -103,27 +107,57 @@ class Blame(Struct, frozen=True):
         return tuple(one for one in self.results if one.outcome == "prevents")
 
 
-OtherSystem: TypeAlias = Callable[[str, str], System | None]
-"""The system with an assumption `on` or `off`; `None` where there is none."""
+class Variant(Struct, frozen=True):
+    """Another value of an assumption, a switch or a number of the spec. `optional`: there may be no such value."""
+
+    kind: Literal["assumption", "setting"]
+    name: str
+    value: str
+    optional: bool = False
+
+    @property
+    def trial(self) -> Trial:
+        """The trial of it."""
+        what = f"assumption `{self.name}` {self.value}"
+        if self.kind == "setting":
+            what = f"setting `{self.name} = {self.value}`"
+        return Trial(self.kind, f"with the {what}", ())
+
+
+def variants_of(parameters: Sequence[Parameter], values: Mapping[str, str]) -> tuple[Variant, ...]:
+    """The other value of each assumption and each switch, and of each number the one below. More than a number allows
+    is no question of what a violation needs."""
+    found = []
+    for one in parameters:
+        value = values[one.name]
+        if value in ("on", "off"):
+            kind: Literal["assumption", "setting"] = "assumption" if one.kind == "assumption" else "setting"
+            found.append(Variant(kind, one.name, "off" if value == "on" else "on"))
+        elif re.fullmatch(r"-?\d+", value):
+            found.append(Variant("setting", one.name, str(int(value) - 1), optional=True))
+    return tuple(sorted(found, key=lambda one: (one.kind != "assumption", one.optional)))
+
+
+OtherSystem: TypeAlias = Callable[[Variant], System | None]
+"""The system with another value of a setting; `None` where there is none."""
 
 
 class Subject(Struct, frozen=True):
-    """A counterexample: the system as the check makes it, the property and the run. `assumptions`: every assumption of
-    the spec with its value (`on`, `off`); `other`: the system with another value of one; `switches`: every switch, in
-    the same way."""
+    """A counterexample: the system as the check makes it, the property and the run. `variants`: with which other values
+    of settings it is tried; `other`: the system with one of these."""
 
     system: System
     asked: Property
     run: Run
-    assumptions: tuple[tuple[str, str], ...] = ()
+    variants: tuple[Variant, ...] = ()
     other: OtherSystem | None = None
-    switches: tuple[tuple[str, str], ...] = ()
 
 
 def blame(subject: Subject, limits: Limits, report: Report, threads: int = 1) -> Blame:
     """Tries a counterexample without each part of it. `limits`: of each search; `wall_seconds_max`: of all together.
 
-    Cost: a search for each fault, assumption, and action of the run; one compilation for all but assumptions.
+    Cost: a search for each fault, setting, and action of the run; an elaboration for each setting; a compilation for
+    settings with the same variables and one for all the rest, and one for each other setting.
     """
     return _Blaming(subject, limits, report, threads).blame()
 
@@ -136,7 +170,7 @@ class Planned(Struct, frozen=True):
 
 
 class _Plan(Struct, frozen=True):
-    """The trials of a counterexample but for those with another system. By the action of each fault: it happens less
+    """The trials of a counterexample but for those of settings. By the action of each fault: it happens less
     often than in the run; it never happens; the run up to before one of its steps, without that one. Then guards,
     branches and actions."""
 
@@ -153,7 +187,7 @@ class _Plan(Struct, frozen=True):
 
 
 def trials_of(subject: Subject) -> list[Planned]:
-    """Everything that a counterexample is tried without, but for assumptions."""
+    """Everything that a counterexample is tried without, but for settings."""
     return _plan(subject).every
 
 
@@ -249,7 +283,7 @@ class _Blaming:
         self.subject, self.report, self.threads = subject, report, threads
         self.system, self.run, self.name = subject.system, subject.run, subject.asked.name
         self.started = time.perf_counter()
-        self.limits = limits
+        self.limits, self.searched = limits, Searched(self.system, self.name)
         most = limits.wall_seconds_max
         self.until = self.started + (SECONDS_MAX if most is None else most)
         self.is_interrupted = False
@@ -259,17 +293,18 @@ class _Blaming:
         plan = _plan(self.subject)
         listed = plan.every
         if not listed:
-            return self.done(self.assumed())
+            return self.done(self.varied())
         try:
-            made = trial_system(self.system, [one.restriction for one in listed])
+            made = trial_system(only(self.system, self.name), [one.restriction for one in listed])
         except EvaluationError as error:
             stopped = f"a state of the run is none to begin in: {error.message}"
-            return self.done([TrialResult(one.trial, "open", stopped=stopped) for one in listed] + self.assumed())
+            return self.done([TrialResult(one.trial, "open", stopped=stopped) for one in listed] + self.varied())
         starts = dict(zip(listed, made.starts, strict=True))
+        prepared = Searched(made.system, self.name)
 
         def tried(one: Planned) -> TrialResult:
             before = one.restriction.start if isinstance(one.restriction, FaultLimit) else None
-            return self.search(one.trial, made.system, starts[one], 0 if before is None else one.trial.steps[0] - 1)
+            return self.search(one.trial, prepared, starts[one], 0 if before is None else one.trial.steps[0] - 1)
 
         results: list[TrialResult] = []
         for action, fewer in plan.fewer.items():
@@ -281,7 +316,7 @@ class _Blaming:
                 continue
             results += [tried(plan.never[action])] if action in plan.never else []
             results += [tried(each) for each in singles]
-        return self.done([*results, *self.assumed(), *(tried(one) for one in plan.others)])
+        return self.done([*results, *self.varied(), *(tried(one) for one in plan.others)])
 
     def done(self, results: Sequence[TrialResult]) -> Blame:
         """The results with the time that they took."""
@@ -289,66 +324,146 @@ class _Blaming:
 
     # ---- searches ----
 
-    def search(self, trial: Trial, system: System, starts: frozenset[int] | None, skipped: int = 0) -> TrialResult:
+    def search(
+        self, trial: Trial, searched: Searched, starts: frozenset[int] | None = None, skipped: int = 0
+    ) -> TrialResult:
         """What a search without something finds. `skipped`: so many steps of the counterexample come before it."""
-        left = self.until - time.perf_counter()
-        if self.is_interrupted or left <= 0:
-            return TrialResult(trial, "open", stopped="interrupted" if self.is_interrupted else TIME_IS_OVER)
+        if (stopped := self.stopped()) is not None:
+            return TrialResult(trial, "open", stopped=stopped)
         engine = NativeEngine(threads=self.threads, stop_early=True, starts=starts)
-        answer = engine.check(system, (self.name,), replace(self.limits, wall_seconds_max=left), self.report)
+        limits = replace(self.limits, wall_seconds_max=self.until - time.perf_counter())
+        answer = engine.check_prepared(searched.prepared, limits, self.report)
         self.is_interrupted = answer.coverage.stopped == "interrupted"
-        return self.result_of(trial, system, answer, skipped)
+        return self.result_of(trial, searched, answer, skipped)
 
-    def result_of(self, trial: Trial, system: System, answer: Answer, skipped: int) -> TrialResult:
+    def stopped(self) -> str | None:
+        """Why nothing more is tried, if that is so."""
+        if self.is_interrupted:
+            return "interrupted"
+        return TIME_IS_OVER if time.perf_counter() >= self.until else None
+
+    def result_of(self, trial: Trial, searched: Searched, answer: Answer, skipped: int) -> TrialResult:
         """What the answer of a search says. Only a complete one says that something prevents the violation."""
         (found,) = (one for one in answer.properties if one.name == self.name)
         coverage = answer.coverage
         if found.verdict == "violated" and found.run is not None:
-            mismatch = replay(system, found.run)
+            mismatch = replayed_by(searched.interpreter, found.run)
             assert mismatch is None, f"the run of a trial does not replay: {mismatch}"
             earlier = Run(self.run.initial, self.run.steps[:skipped])
-            faults = fault_count(self.system, earlier) + fault_count(system, found.run)
+            faults = fault_count(self.system, earlier) + fault_count(searched.system, found.run)
             return TrialResult(trial, "violated", coverage.states, skipped + len(found.run.steps), faults)
         complete = coverage.complete and not coverage.omission and answer.error is None and not answer.unstartable
         # Where runs beyond the bound of a counter could not be confirmed, only those up to it were searched.
         complete = complete and not any(f"{counter} up to" in found.scope for counter in answer.endless)
+        # Where a trial makes a counter one that cannot be followed, less was searched than for the counterexample.
+        if (bounded := searched.bounded - self.searched.bounded) and complete:
+            stopped = f"{' and '.join(sorted(bounded))} is explored up to its bound only"
+            return TrialResult(trial, "open", coverage.states, stopped=stopped)
         if found.verdict == "holds" and complete:
             return TrialResult(trial, "prevents", coverage.states)
         stopped = TIME_IS_OVER if time.perf_counter() >= self.until else coverage.stopped or found.scope
         return TrialResult(trial, "open", coverage.states, stopped=stopped)
 
-    # ---- assumptions ----
+    # ---- settings ----
 
-    def assumed(self) -> list[TrialResult]:
-        """Each assumption and each switch with its other value."""
-        assumptions = [self.otherwise("assumption", name, value) for name, value in self.subject.assumptions]
-        return [*assumptions, *(self.otherwise("setting", name, value) for name, value in self.subject.switches)]
+    def varied(self) -> list[TrialResult]:
+        """The violation with other values of settings; what differs in its steps only is searched in one system."""
+        results: dict[Variant, TrialResult | None] = {}
+        waiting: dict[Variant, System] = {}
+        for variant in self.subject.variants:
+            found = self.varied_at_once(variant)
+            if isinstance(found, System):
+                waiting[variant] = found
+            results[variant] = None if isinstance(found, System) else found
+        joined = {one: system for one, system in waiting.items() if can_join(self.system, system, self.name)}
+        if len(joined) > 1:
+            results |= self.varied_together(joined)
+        for variant, system in waiting.items():
+            found = results[variant]
+            if found is None or (found.outcome == "open" and self.stopped() is None and self.limits.states_max is None):
+                results[variant] = self.search(variant.trial, Searched(system, self.name))
+        return [one for one in results.values() if one is not None]
 
-    def otherwise(self, kind: Literal["assumption", "setting"], name: str, value: str) -> TrialResult:
-        """The violation where an assumption or a switch that is on is off, or the other way round."""
-        other = "off" if value == "on" else "on"
-        what = f"the assumption `{name}` {other}" if kind == "assumption" else f"the setting `{name} = {other}`"
-        trial = Trial(kind, f"with {what}", ())
-        system = None if self.subject.other is None else self.subject.other(name, other)
+    def varied_at_once(self, variant: Variant) -> System | TrialResult | None:
+        """What is known without a search, else the system to search; `None` where there is no such value."""
+        if (stopped := self.stopped()) is not None:
+            return TrialResult(variant.trial, "open", stopped=stopped)
+        system = None if self.subject.other is None else self.subject.other(variant)
         if system is None:
-            return TrialResult(trial, "open", stopped="the spec has no such system")
+            nothing = TrialResult(variant.trial, "open", stopped="the spec has no such system")
+            return None if variant.optional else nothing
+        if variant.optional and system.faults != self.system.faults:
+            return None  # how often there are faults is tried of each fault
         if all(one.name != self.name for one in system.properties):
-            return TrialResult(trial, "open", stopped="the spec does not have the property then")
+            return TrialResult(variant.trial, "open", stopped="the spec does not have the property then")
         if self.is_run_of(system):
-            return TrialResult(trial, "violated", 0, len(self.run.steps), fault_count(self.system, self.run), same=True)
-        return self.search(trial, system, None)
+            faults = fault_count(self.system, self.run)
+            return TrialResult(variant.trial, "violated", 0, len(self.run.steps), faults, same=True)
+        return system
+
+    def varied_together(self, systems: Mapping[Variant, System]) -> dict[Variant, TrialResult]:
+        """The same by searches of one system."""
+        try:
+            made = variant_system(tuple(systems.values()), self.name)
+        except EvaluationError:
+            made = None
+        if made is None:
+            return {}
+        searched = Searched(made.system, self.name)
+        pairs = zip(systems, made.starts, strict=True)
+        return {variant: self.search(variant.trial, searched, starts) for variant, starts in pairs}
 
     def is_run_of(self, system: System) -> bool:
         """Whether the counterexample is a run of another system, and violates the same property there. That of an
         infinite run depends on what else is possible."""
-        names = [(one.name, one.type) for one in self.system.variables]
-        if names != [(one.name, one.type) for one in system.variables] or self.run.loop is not None:
+        if [one.name for one in self.system.variables] != [one.name for one in system.variables]:
             return False
-        if self.subject.asked.kind == "deadlock" or [one.name for one in self.system.actions] != [
-            one.name for one in system.actions
-        ]:
+        if self.subject.asked.kind not in ("invariant", "lemma", "step") or self.run.loop is not None:
+            return False
+        if [one.name for one in self.system.actions] != [one.name for one in system.actions]:
             return False
         asked = next(one for one in system.properties if one.name == self.name)
-        if asked.goal != self.subject.asked.goal or asked.kind not in FROM_A_STATE:
+        if asked.kind != self.subject.asked.kind or replay(only(system, self.name, self.run), self.run) is not None:
             return False
-        return replay(system, self.run) is None
+        return is_violated(Interpreter(system), asked, self.run)
+
+
+class Searched:
+    """A system in which trials are searched, compiled once."""
+
+    def __init__(self, system: System, name: str) -> None:
+        self.system = only(system, name)
+        self.prepared = Prepared(self.system, (name,))
+
+    @cached_property
+    def bounded(self) -> frozenset[str]:
+        """The counters without an end that can be explored up to a bound only."""
+        return bounded_counters(self.system)
+
+    @cached_property
+    def interpreter(self) -> Interpreter:
+        """What replays its runs."""
+        return Interpreter(unbounded(self.system))
+
+
+def only(system: System, name: str, run: Run | None = None) -> System:
+    """The system with one of its properties, and without what no step and no property depends on. `run`: of the actions
+    only those of its steps ever happen, which is all that replaying it needs."""
+    asked = tuple(one for one in system.properties if one.name == name)
+    actions = system.actions
+    if run is not None:
+        used = {step.action for step in run.steps}
+        actions = tuple(
+            one if number in used else replace(one, guard=FALSE, body=()) for number, one in enumerate(actions)
+        )
+    return replace(system, actions=actions, properties=asked, observations=(), definitions=(), promises=())
+
+
+def is_violated(interpreter: Interpreter, asked: Property, run: Run) -> bool:
+    """Whether the last step of a run, or the state after it, violates a property of states or steps."""
+    try:
+        if asked.kind == "step":
+            return bool(run.steps) and not interpreter.holds_step(asked, run.states[-2], run.states[-1])
+        return not interpreter.holds(asked, run.states[-1])
+    except EvaluationError:
+        return False

@@ -55,6 +55,33 @@ UNSURE = Undecided("not checked: with hashes in place of states, an exit from a 
 """Why a search that may leave out states says nothing of infinite runs."""
 
 
+class Prepared:
+    """What a search of one system for the same properties needs, made by the first search and used by all others, which
+    differ in where they begin. A search that is stopped while it is made leaves it to the next one."""
+
+    def __init__(self, system: System, properties: tuple[str, ...]) -> None:
+        self.system, self.properties = system, properties
+        self._builder: Builder | None = None
+        self._built: Built | None = None
+        self._kernels: Kernels | None = None
+
+    def builder(self, engine: NativeEngine, cache: ObjectCache, watch: Stopwatch) -> Builder:
+        """What builds, which reports to this watch from now on."""
+        if self._builder is None:
+            self._builder = Builder(self.system, self.properties, engine.reductions, cache, watch, engine.optimise)
+        self._builder.watch = watch
+        return self._builder
+
+    def code(self, engine: NativeEngine, builder: Builder) -> tuple[Built, Kernels]:
+        """The functions of the system and those of the search. Errors: those of `Builder.for_search`."""
+        if self._built is None:
+            self._built = builder.for_search()
+        if self._kernels is None:
+            alone = engine.threads == 1
+            self._kernels = Kernels(self._built.program.words, engine.fingerprint, alone, builder.cache)
+        return self._built, self._kernels
+
+
 class NativeEngine(Struct, frozen=True):
     """Decides every kind of property on the whole graph of reachable states.
 
@@ -86,14 +113,17 @@ class NativeEngine(Struct, frozen=True):
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
         """Errors: none for anything a spec can contain; an `AssertionError` is a bug of ours. `MemoryError` where the
         machine has no room to begin."""
+        return self.check_prepared(Prepared(system, properties), limits, report)
+
+    def check_prepared(self, prepared: Prepared, limits: Limits, report: Report) -> Answer:
+        """The same of a system for which an earlier search by this engine, but for its `starts`, has made the code."""
+        system, properties = prepared.system, prepared.properties
         watch = Stopwatch(limits, report)
-        cache = ObjectCache(self.cache)
-        builder = Builder(system, properties, self.reductions, cache, watch, self.optimise)
+        builder = prepared.builder(self, ObjectCache(self.cache), watch)
         try:
-            built = builder.for_search()
+            built, kernels = prepared.code(self, builder)
             if not built.initial:
                 return no_start(system, properties)
-            kernels = Kernels(built.program.words, self.fingerprint, self.threads == 1, cache)
             watch.supervised("compiling", lambda: kernels.search)
         except EvaluationError as error:
             return no_start(system, properties, f"an error of the spec {error.message}")

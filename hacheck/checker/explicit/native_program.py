@@ -111,6 +111,7 @@ class Builder:
         self._form: Form | None = None
         self._printed: list[str] = []
         self._quick: tuple[list[str], Entry] | None = None
+        self._for_liveness: dict[bool, BuiltForLiveness] = {}
 
     def for_search(self) -> Built:
         """Optimised code, if it is kept; else, unless `optimise`, code that is compiled quickly.
@@ -134,8 +135,11 @@ class Builder:
     def for_liveness(self, states: int) -> BuiltForLiveness:
         """For a graph of so many states. Errors: `Cancelled`."""
         optimise = self.optimise or states >= LONG_STATES
-        key = key_of("liveness", self.text, levels_of(optimise))
-        return self._built(key, partial(self._emitted_for_liveness, optimise), self._loaded_for_liveness)
+        if optimise not in self._for_liveness:
+            key = key_of("liveness", self.text, levels_of(optimise))
+            emit = partial(self._emitted_for_liveness, optimise)
+            self._for_liveness[optimise] = self._built(key, emit, self._loaded_for_liveness)
+        return self._for_liveness[optimise]
 
     def _built(self, key: str, emit: Callable[[Form], Source], load: Callable[[Artifact], Product | None]) -> Product:
         run = self.watch.supervised

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hacheck.checker.blame.blamed import Blamed, blamed, heading, is_blamable
 from hacheck.checker.blame.good_run import Difference, GoodRun
-from hacheck.checker.blame.trials import Subject, TrialResult
+from hacheck.checker.blame.trials import Subject, TrialResult, Variant, variants_of
 from hacheck.checker.engine import Limits, Progress
 from hacheck.cli.progress import progress_display
 from hacheck.model.ir import Property, System
@@ -46,13 +46,9 @@ def blame_run(
     system = specification.instantiate(settings, check).system
     if system is None:
         return None
-    values = dict(system.settings)
-    assumptions = tuple((one.name, values[one.name]) for one in specification.parameters if one.kind == "assumption")
 
-    switches = tuple((one.name, values[one.name]) for one in specification.parameters if one.kind == "switch")
-
-    def other(name: str, value: str) -> System | None:
-        return specification.instantiate({**settings, name: value}, check).system
+    def other(variant: Variant) -> System | None:
+        return specification.instantiate({**settings, variant.name: variant.value}, check).system
 
     with progress_display(errors, f"blame {asked.name}", quiet=quiet) as display:
 
@@ -60,7 +56,8 @@ def blame_run(
             display.update(progress)
             return not interruption.requested
 
-        subject = Subject(system, asked, run, assumptions, other, switches)
+        variants = variants_of(specification.parameters, dict(system.settings))
+        subject = Subject(system, asked, run, variants, other)
         return blamed(subject, limits, report, threads or usable_cores())
 
 
