@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hacheck.testing.adapter import Adapter, Event
+    from hacheck.testing.directed_runs import Counterexample
     from hacheck.testing.failing_runs import BadRun, do, replay
     from hacheck.testing.hypothesis_machine import SETTINGS, state_machine
     from hacheck.testing.line_encoding import UnfitEvent
@@ -26,6 +27,7 @@ __all__ = [
     "Adapter",
     "BadModel",
     "BadRun",
+    "Counterexample",
     "Disagreement",
     "Event",
     "ProcessAdapter",
@@ -41,6 +43,7 @@ __all__ = [
 
 _MODULES = {
     "adapter": ("Adapter", "Event"),
+    "directed_runs": ("Counterexample",),
     "failing_runs": ("BadRun", "do", "replay"),
     "hypothesis_machine": ("SETTINGS", "state_machine"),
     "line_encoding": ("UnfitEvent",),

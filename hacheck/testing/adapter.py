@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hacheck.testing.line_encoding import Event
 from hacheck.testing.stimuli import Step
 from hacheck.traces.conformance.follower import CAPACITY
+
+if TYPE_CHECKING:
+    from hacheck.testing.directed_runs import Directed
+    from hacheck.testing.scenarios import Part
 
 __all__ = ["Adapter", "Event"]
 
@@ -55,6 +59,14 @@ class Adapter:
     besides: tuple[Step, ...] = ()
     """What a test may do at any moment, by `act`, of which the model sees nothing: faults that it is to take for
     hidden. Names of their own."""
+
+    scenarios: Mapping[str, Sequence[Part]] = {}
+    """What runs are to come to, by name: lines, actions, faults and `reachable`s of the spec in their order, with
+    anything in between. Coverage says in how many runs each was met, and how far the best one came in one never met."""
+
+    directed: Sequence[Directed] = ()
+    """What a third of the runs begin with, more or less: steps, such as those of a run that failed once, or a
+    `Counterexample` of the spec."""
 
     waits: tuple[float, ...] = (0.001, 0.01, 0.1, 1.0, 10.0)
     """Seconds that a test may let pass at once. None: time passes by itself."""

@@ -17,6 +17,7 @@ from hypothesis.strategies import integers, sampled_from, tuples
 from msgspec import Struct, field
 
 from hacheck.testing.adapter import Adapter, settles
+from hacheck.testing.directed_runs import Plan, directed_steps
 from hacheck.testing.driven_system import DONE
 from hacheck.testing.failing_runs import TRIES, BadRun, Recorded, Tries, why_not_compared
 from hacheck.testing.failure_stories import beside
@@ -25,6 +26,7 @@ from hacheck.testing.line_encoding import Event, UnfitEvent
 from hacheck.testing.run_coverage import RunCoverage, coverage_text, write_coverage
 from hacheck.testing.run_options import current
 from hacheck.testing.run_reduction import failure, reduced
+from hacheck.testing.scenarios import never_met
 from hacheck.testing.service_code import code_digest
 from hacheck.testing.session import Disagreement, Session, Undecided
 from hacheck.testing.stalled_runs import Stall, stall_lines, stalled, waited_enough
@@ -197,6 +199,7 @@ class Watch(Struct):
     def report(self) -> None:
         """Says that runs were not compared, or not to their ends. Errors: `Undecided` where none was to its end."""
         self._report_lines()
+        self._report_scenarios()
         if not self.at_bound:
             return
         cause, hint = why_not_compared(out_of_step=self.out_of_step)
@@ -207,6 +210,13 @@ class Watch(Struct):
         if self.at_bound == self.runs:
             raise Undecided(f"{text}; {hint}")
         warn(text, stacklevel=2)
+
+    def _report_scenarios(self) -> None:
+        """Says which scenarios no run came to."""
+        for one in model_for(self.kept.adapter).scenarios:
+            content = one.content(self.covered.reached.get(one.name, []))
+            if not content["met"]:
+                warn(f"scenario {never_met(content)}", stacklevel=3)
 
     def _report_lines(self) -> None:
         """Says that no line was compared, though the model has some, or that runs stood still for want of one: misspelt
@@ -238,7 +248,7 @@ def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]
     model = model_for(adapter)
     body: dict[str, Any] = {
         "__doc__": f"{model.system.name}, done to {adapter.__name__}.",
-        "__init__": _initialised(model, adapter, watch),
+        "__init__": _initialised(model, adapter, watch, directed_steps(adapter)),
         "begin": initialize(profile=sampled_from(profiles(model, adapter)), chance=CHANCE)(_begin),
         "step": rule()(_step),
         "teardown": _teardown,
@@ -258,10 +268,12 @@ def profiles(model: Model, adapter: type[Adapter]) -> tuple[str, ...]:
 # ---- the methods of a machine ----
 
 
-def _initialised(model: Model, adapter: type[Adapter], watch: Watch) -> Callable[[Any], None]:
+def _initialised(
+    model: Model, adapter: type[Adapter], watch: Watch, directed: tuple[tuple[Step, ...], ...]
+) -> Callable[[Any], None]:
     def initialised(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
-        self.session = Session(model, adapter())
+        self.session, self.directed = Session(model, adapter()), directed
         self.watch, self.profile, self.failed = watch, EVERYTHING, None
 
     return initialised
@@ -295,6 +307,7 @@ def _begin(self: Any, profile: str, chance: tuple[int, ...]) -> None:
     self.profile = profile
     self.dice = Random(repr(chance))
     self.priorities = Priorities(self.dice.getrandbits(32)) if self.dice.getrandbits(1) else None
+    self.plan = Plan(self.directed, self.dice)
     self.session.begin()
 
 
@@ -336,14 +349,19 @@ def _chosen(self: Any) -> Step | None:
     decide about the rest: most mistakes need time to pass in between. `None`: only to look, where nothing can be
     done."""
     by_method: dict[str, list[Step]] = {}
-    for move in self.session.moves():
+    waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
+    moves = self.session.moves()
+    plan: Plan = self.plan
+    planned = plan.next([*(move.step for move in moves), *self.session.adapter.besides], waits)
+    if planned is not None:
+        return planned
+    for move in moves:
         if not is_fault(self.session.model, move.method) or self.profile in (move.method, EVERYTHING):
             by_method.setdefault(move.method, []).append(move.step)
     for step in self.session.adapter.besides:
         if self.profile in (step.method, EVERYTHING):
             by_method.setdefault(step.method, []).append(step)
     dice: Random = self.dice
-    waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
     if waits and (not by_method or dice.getrandbits(1)):
         return dice.choice(waits)
     if not by_method:

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from hacheck.atomic_files import replace_text
 from hacheck.testing.driven_system import DONE
 from hacheck.testing.line_encoding import Event
+from hacheck.testing.scenarios import scenario_lines
 from hacheck.testing.session import Session
 from hacheck.testing.stimuli import Step
 from hacheck.testing.tested_model import Model, is_fault
@@ -20,23 +21,28 @@ from hacheck.testing.tested_model import Model, is_fault
 
 class RunCoverage(Struct):
     """Of all runs of one test. `done`, `refused`: by method, how often; `lines`: by event, those that the model knows;
-    `sets`: sets of model states that explained a run on its way."""
+    `sets`: sets of model states that explained a run on its way; `reached`: by scenario, how many of its parts came in
+    each run."""
 
     runs: int = 0
     done: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     lines: Counter[str] = field(default_factory=Counter)
     sets: set[int] = field(default_factory=set)
+    reached: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, session: Session) -> None:
         """Counts a run."""
         self.runs += 1
         self.done.update(one.method for one in session.entries if isinstance(one, Step))
-        self.refused.update(session.refused)
-        self.done.subtract(session.refused)
+        refused = [step.method for step in session.refused]
+        self.refused.update(refused)
+        self.done.subtract(refused)
         knows = session.model.tracker.lines.knows
         self.lines.update(one.name for one in session.entries if isinstance(one, Event) and knows(one))
         self.sets |= session.passed
+        for one in session.model.scenarios:
+            self.reached.setdefault(one.name, []).append(one.reached(session.sights()))
 
     def content(self, model: Model, besides: tuple[Step, ...], name: str) -> dict[str, Any]:
         """It as JSON has it; what never came is in it with the number 0."""
@@ -52,6 +58,7 @@ class RunCoverage(Struct):
             "refused": {method: number for method, number in sorted(self.refused.items()) if number},
             "lines": {event: self.lines[event] for event in dict.fromkeys(known)},
             "state_sets": len(self.sets),
+            "scenarios": [one.content(self.reached.get(one.name, [])) for one in model.scenarios],
         }
 
 
@@ -71,6 +78,7 @@ def coverage_text(content: Mapping[str, Any]) -> str:
     ]
     lines += [f"  never    {one}" for one in never]
     lines.append(f"  states   {content['state_sets']:,} sets of states of the model explained some run on its way")
+    lines += scenario_lines(content, content["runs"])
     return "\n".join(lines)
 
 

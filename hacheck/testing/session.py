@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 from math import inf, isnan
 from operator import itemgetter
@@ -12,6 +12,7 @@ from hacheck.testing.adapter import Adapter, does
 from hacheck.testing.driven_system import Move
 from hacheck.testing.line_encoding import Event, UnfitEvent
 from hacheck.testing.possible_orders import Failure, Orders
+from hacheck.testing.scenarios import Sight
 from hacheck.testing.state_tracker import Broken, Track
 from hacheck.testing.stimuli import SETTLE, WAIT, Step
 from hacheck.testing.tested_model import Model
@@ -71,7 +72,8 @@ class Session:
     - `started`: the system is;
     - `idle_seconds`, `idle_looks`: for how long it has been given time, and how often it has been looked at, since the
       model saw something;
-    - `refused`: the methods of steps that the adapter did not do after all;
+    - `refused`: the steps that the adapter did not do after all;
+    - `certain`: by number of entries, the conditions of scenarios that held behind so many;
     - `story`: what the adapter says of the run besides its lines, once it was asked.
     """
 
@@ -80,7 +82,8 @@ class Session:
         self.entries: list[Entry] = []
         self.orders = Orders(model.tracker)
         self.unread: list[Event] = []
-        self.refused: list[str] = []
+        self.refused: list[Step] = []
+        self.certain: dict[int, frozenset[str]] = {}
         self._noticed = self.track
         self.passed: set[int] = set()
         self.bound, self.out_of_step = "", False
@@ -109,6 +112,7 @@ class Session:
         """Starts the system. Errors: as `take`."""
         self.adapter.start()
         self.started = True
+        self.certain[0] = self.model.tracker.certain(self.track)
         self._look_at_invariants()
         self.look()
 
@@ -151,9 +155,10 @@ class Session:
             self._wait(step)
             return True
         if step in self.adapter.besides:
-            self.entries.append(step)
+            done = Step(step.method, step.arguments)
+            self.entries.append(done)
             if self.adapter.act(step.method, dict(step.arguments)) is False:
-                self.refused.append(step.method)
+                self.refused.append(done)
             self.look()
             return True
         move = next((one for one in self.moves() if one.step == step), None)
@@ -162,11 +167,11 @@ class Session:
         return move is not None
 
     def _do(self, move: Move) -> None:
-        place = len(self.entries)
-        self.entries.append(move.step)
+        place, step = len(self.entries), move.step
+        self.entries.append(step)
         begun = self.adapter.clock()
         if not does(self.adapter, move.method, dict(move.arguments)):
-            self.refused.append(move.method)
+            self.refused.append(step)
             self.look()
             return
         ended = self.adapter.clock()
@@ -275,7 +280,21 @@ class Session:
             self.idle_seconds, self.idle_looks = 0.0, 0
         self._noticed = self.track
         self.passed.update(order.track.sets[-1] for order in self.orders.listed)
+        if self.model.tracker.conditions:
+            tracks = [order.track for order in self.orders.listed]
+            held = frozenset.intersection(*map(self.model.tracker.certain, tracks))
+            self.certain[len(self.entries)] = held
         return True
+
+    def sights(self) -> Iterator[Sight]:
+        """What was done and shown, each with the conditions of scenarios that held behind it. What was refused did not
+        happen."""
+        refused = {id(step) for step in self.refused}
+        held = self.certain.get(0, frozenset())
+        yield None, held
+        for number, entry in enumerate(self.entries, start=1):
+            held = self.certain.get(number, held)
+            yield (None if id(entry) in refused else entry), held
 
 
 def _is_time(value: object) -> bool:

@@ -102,7 +102,8 @@ class _Sets(Struct):
 class Tracker:
     """Follows logs of one system, line by line, in as many branches as wanted.
 
-    - `asked`: invariants that can be asked about; `capacity`: the most states that may explain a log at once;
+    - `invariants`, `conditions`: properties that can be asked about; `capacity`: the most states that may explain a log
+      at once;
     - `called`: the model's name of a node, as `Server-1`, by what lines call it.
     """
 
@@ -112,11 +113,12 @@ class Tracker:
         invariants: Sequence[str] = (),
         called: Mapping[str, str] | None = None,
         capacity: int = CAPACITY,
+        conditions: Sequence[str] = (),
     ) -> None:
         """Cost: compiles the system, or finds it compiled. Errors: `ObservingError`, `EvaluationError`,
         `CompilerError`."""
-        self.system, self.invariants = system, tuple(invariants)
-        properties = [one for one in system.properties if one.name in self.invariants]
+        self.system, self.invariants, self.conditions = system, tuple(invariants), tuple(conditions)
+        properties = [one for one in system.properties if one.name in {*invariants, *conditions}]
         made = replace(compiled(observed(system), asked=properties), called=dict(called or {}))
         self.compiled = made
         self.memory = Memory(made, capacity)
@@ -129,6 +131,7 @@ class Tracker:
         self._closed: dict[int, Any] = {}
         self._states: dict[bytes, State] = {}
         self._violated: dict[int, tuple[str, ...]] = {}
+        self._certain: dict[int, frozenset[str]] = {}
         width = self.memory.starts.shape[1]
         assert self._sets.number(np.zeros((0, width), np.uint64)) == _EMPTY
         self.start = Track((), (), (self._sets.number(self.memory.starts),), False)
@@ -242,10 +245,28 @@ class Tracker:
             rows, found = self.closed(track), ()
             if len(rows):
                 self.memory.hold(rows)
-                properties = enumerate(self.compiled.asked)
-                found = tuple(name for number, name in properties if self.memory.marked(number)[1])
+                found = tuple(name for number, name in self._asked(self.invariants) if self.memory.marked(number)[1])
             self._violated[track.sets[-1]] = found
         return found
+
+    def certain(self, track: Track) -> frozenset[str]:
+        """The conditions that hold in every state that the model may be in. Of a set of states that was met before it
+        costs a look-up."""
+        if track.owing or not self.conditions:
+            return frozenset()
+        found = self._certain.get(track.sets[-1])
+        if found is None:
+            rows, found = self.closed(track), frozenset()
+            if len(rows):
+                self.memory.hold(rows)
+                asked = self._asked(self.conditions)
+                found = frozenset(name for number, name in asked if not self.memory.marked(number)[0])
+            self._certain[track.sets[-1]] = found
+        return found
+
+    def _asked(self, names: Sequence[str]) -> list[tuple[int, str]]:
+        """Those of the properties that can be asked about, with their numbers."""
+        return [(number, name) for number, name in enumerate(self.compiled.asked) if name in names]
 
     def state(self, row: Any) -> State:
         """A state, from its words."""

@@ -18,8 +18,9 @@ from hacheck.model.language.diagnostics import Diagnostic
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.testing.adapter import Adapter, methods
-from hacheck.testing.driven_system import NotDriven, as_method, driven, method_names, methods_of
+from hacheck.testing.driven_system import DONE, NotDriven, as_method, driven, method_names, methods_of
 from hacheck.testing.offered_actions import Offers
+from hacheck.testing.scenarios import Scenario, named
 from hacheck.testing.state_tracker import Tracker
 
 _MODELS: dict[type[Adapter], Model] = {}
@@ -34,12 +35,13 @@ class BadModel(Exception):
 
 class Model(Struct, frozen=True):
     """A model that a kind of system under test is compared with. `actions`: by method of the adapter, those that it
-    drives."""
+    drives; `scenarios`: what runs of it are to come to."""
 
     system: System
     actions: Mapping[str, tuple[int, ...]]
     tracker: Tracker
     offers: Offers
+    scenarios: tuple[Scenario, ...] = ()
 
 
 def model_for(adapter: type[Adapter]) -> Model:
@@ -58,7 +60,8 @@ def model_for(adapter: type[Adapter]) -> Model:
 def _said(adapter: type[Adapter]) -> tuple[object, ...]:
     """All that a model depends on."""
     given = (sorted(adapter.settings.items()), sorted(adapter.called.items()), adapter.invariants, adapter.capacity)
-    return (place_of(adapter.spec, adapter), adapter.check, repr((*given, adapter.drives)), methods(adapter))
+    wanted = (adapter.drives, adapter.besides, sorted(adapter.scenarios.items()))
+    return (place_of(adapter.spec, adapter), adapter.check, repr((*given, *wanted)), methods(adapter))
 
 
 def is_fault(model: Model, method: str) -> bool:
@@ -75,22 +78,41 @@ def _made(adapter: type[Adapter]) -> Model:
     instance = specification.instantiate(settings, check, logs=True)
     if instance.system is None:
         raise BadModel(listed(instance.diagnostics))
-    chosen = methods_of(instance.system, _methods(adapter, specification, instance.system))
+    chosen = methods_of(instance.system, driving_methods(adapter, specification, instance.system))
     if not has_lines(instance.system) and not chosen:
         raise BadModel(f"{specification.path} says of no line what it stands for: write `log` or `observe`")
     names = _checked_invariants(specification, instance.system, check, adapter.invariants)
+    scenarios = tuple(Scenario(name, tuple(parts)) for name, parts in adapter.scenarios.items())
+    reachables = {one.name for one in instance.system.properties if one.kind == "reachable"}
+    conditions = sorted(reachables & named(scenarios))
     try:
         system = driven(logged(instance.system), chosen)
-        tracker = Tracker(system, names, adapter.called, adapter.capacity)
+        tracker = Tracker(system, names, adapter.called, adapter.capacity, conditions)
     except (NotDriven, ObservingError) as error:
         raise BadModel(f"{specification.path}: {error}") from None
     actions: dict[str, tuple[int, ...]] = {}
     for index, name in chosen.items():
         actions[name] = (*actions.get(name, ()), index)
-    return Model(system, actions, tracker, Offers(tracker, chosen))
+    _check_scenarios(scenarios, adapter, tracker, {*actions, *reachables})
+    return Model(system, actions, tracker, Offers(tracker, chosen), scenarios)
 
 
-def _methods(adapter: type[Adapter], specification: Specification, system: System) -> frozenset[str]:
+def _check_scenarios(scenarios: Iterable[Scenario], adapter: type[Adapter], tracker: Tracker, names: set[str]) -> None:
+    """Errors: `BadModel`, where a scenario is empty or mentions what there is not. `names`: of actions, faults and
+    `reachable`s."""
+    lines = {event.name for event in tracker.compiled.shape.events if not event.name.startswith(DONE)}
+    known = {*names, *lines, *(step.method for step in adapter.besides)}
+    for one in scenarios:
+        if not one.parts:
+            raise BadModel(f"scenario {one.name} of {adapter.__name__} is empty")
+        for name in sorted(named([one]) - known):
+            raise BadModel(
+                f"scenario {one.name} of {adapter.__name__}: `{name}` is no line, action, fault or `reachable`; there "
+                f"are {', '.join(sorted(known))}"
+            )
+
+
+def driving_methods(adapter: type[Adapter], specification: Specification, system: System) -> frozenset[str]:
     """The methods of an adapter that drive actions: all public ones of its own but those whose actions or faults the
     settings switch off. Errors: `BadModel`."""
     given: object = adapter.drives

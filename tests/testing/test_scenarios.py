@@ -1,0 +1,190 @@
+"""Scenarios that runs are to come to, and steps that they are directed by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import settings
+
+from hacheck.testing import BadModel, Counterexample, Disagreement, Event, do
+from hacheck.testing.directed_runs import Plan, directed_steps
+from hacheck.testing.hypothesis_machine import run_state_machine
+from hacheck.testing.run_options import OPTIONS, Options
+from hacheck.testing.scenarios import Scenario
+from hacheck.testing.stimuli import Step
+from tests.testing.services import FEW, Counting
+
+COUNTED, WAITED = Event("Server-1", "counted", {"n": 1}), do("wait", seconds=1.0)
+NOTHING: frozenset[str] = frozenset()
+
+
+@pytest.fixture(scope="module")
+def with_two(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The spec of the counters, with a state that has a name."""
+    text = (Path(__file__).parent / "counter.ha").read_text(encoding="utf-8")
+    path = tmp_path_factory.mktemp("specs") / "counter.ha"
+    path.write_text(text + "reachable two: some s: Server where s.n == 2\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture(autouse=True)
+def _kept_here(tmp_path: Path) -> Iterator[None]:
+    token = OPTIONS.set(Options(runs=tmp_path / "runs", coverage=tmp_path))
+    yield
+    OPTIONS.reset(token)
+
+
+@pytest.mark.parametrize(
+    ("parts", "reached"),
+    [
+        (("counted", "wait"), 2),
+        (("wait", "counted"), 1),
+        ((do("count", s="Server-1"), Event("Server-1", "counted")), 2),
+        ((do("count", s="Server-2"), "counted"), 0),
+        ((Event("Server-1", "counted", {"n": 2}), "wait"), 0),
+        (("calm", "counted", "counted"), 2),
+        (("counted", "calm"), 1),
+        (("counted", "busy", "busy", "wait"), 4),
+    ],
+)
+def test_parts_come_in_their_order(parts: tuple[str | Step | Event, ...], reached: int) -> None:
+    calm, busy = frozenset({"calm"}), frozenset({"busy"})
+    sights = [(None, calm), (do("count", s="Server-1"), calm), (COUNTED, busy), (WAITED, busy)]
+    assert Scenario("s", parts).reached(sights) == reached
+
+
+def test_what_was_refused_is_no_part_of_a_scenario() -> None:
+    class Refusing(Counting):
+        besides = (do("break_disk"),)
+        scenarios: ClassVar = {"breaks": ("counted", "break_disk")}
+
+        def act(self, action: str, arguments: Mapping[str, Any]) -> object:
+            return False
+
+    missing = "scenario breaks: in no run; the best one came to `counted`, part 1 of 2, and then lacked `break_disk`"
+    with pytest.warns(UserWarning, match=missing):
+        run_state_machine(Refusing, FEW)
+
+
+def test_coverage_says_in_how_many_runs_each_was_met(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, with_two: str
+) -> None:
+    class Wanting(Counting):
+        spec = with_two
+        scenarios: ClassVar = {
+            "counts_to_two": ("counted", "two", "even"),
+            "two_before_one": ("two", Event("Server-1", "counted", {"n": 1})),
+        }
+
+    with pytest.warns(
+        UserWarning, match="two_before_one: in no run; the best one came to `two`, part 1 of 2"
+    ) as warned:
+        run_state_machine(Wanting, FEW)
+    assert len(warned) == 1
+    content = json.loads((tmp_path / "Wanting.json").read_text(encoding="utf-8"))
+    first, second = content["scenarios"]
+    assert first["name"] == "counts_to_two"
+    assert 0 < first["met"] <= content["runs"]
+    assert (first["best"], first["missing"]) == (3, None)
+    assert (second["met"], second["best"], second["missing"]) == (0, 1, "Server-1: counted(n: 1)")
+    shown = capsys.readouterr().out
+    assert f"scenario counts_to_two: in {first['met']} of {content['runs']} runs" in shown
+    assert "scenario two_before_one: in no run" in shown
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "reason"),
+    [
+        ({"s": ("cuonted",)}, "`cuonted` is no line, action, fault or `reachable`"),
+        ({"s": ()}, "scenario s .* is empty"),
+    ],
+)
+def test_what_there_is_not_cannot_be_wanted(scenarios: dict[str, tuple[str, ...]], reason: str) -> None:
+    wrong = type("Wrong", (Counting,), {"scenarios": scenarios})
+    with pytest.raises(BadModel, match=reason):
+        run_state_machine(wrong, FEW)
+
+
+def test_a_counterexample_of_the_spec_gives_the_steps_that_the_adapter_drives(with_two: str) -> None:
+    class Directed(Counting):
+        spec = with_two
+        directed: ClassVar = (Counterexample("default", "two"), (do("count", s="Server-1"),))
+
+    count = do("count", s="Server-1")
+    assert directed_steps(Directed) == ((count, count), (count,))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        (Counterexample("nonesuch", "two"), "has no check `nonesuch`; it has default"),
+        (Counterexample("default", "nonesuch"), "has no property `nonesuch`; it has "),
+        (Counterexample("lower", "small"), "no run shows small in check lower"),
+    ],
+)
+def test_a_counterexample_that_there_is_not_is_an_error(wanted: Counterexample, reason: str) -> None:
+    wrong = type("Wrong", (Counting,), {"directed": (wanted,)})
+    with pytest.raises(BadModel, match=reason):
+        run_state_machine(wrong, FEW)
+
+
+def test_a_plan_is_followed_in_a_third_of_runs_and_waits_for_what_is_not_possible() -> None:
+    steps = [do("count", s=f"Server-{number}") for number in range(5)]
+    plans = [Plan([steps], Random(number)) for number in range(300)]
+    begun = [plan for plan in plans if plan.next([], [WAITED]) == WAITED]
+    assert 70 < len(begun) < 130
+    followed = []
+    for plan in begun:
+        taken = []
+        for _ in range(100):  # one in eight steps is chance's
+            step = plan.next(steps, [WAITED])
+            taken += [] if step is None else [step]
+        followed.append(taken)
+    assert steps in followed
+    assert all(taken == [step for step in steps if step in taken] for taken in followed)
+    assert any(len(taken) < len(steps) for taken in followed)
+
+
+def test_a_step_that_never_becomes_possible_is_left_out() -> None:
+    never, later = do("count", s="Server-8"), do("count", s="Server-1")
+    for number in range(100):
+        plan = Plan([[never, later]], Random(number))
+        taken = [plan.next([later], [WAITED]) for _ in range(100)]
+        assert never not in taken
+        assert taken.count(WAITED) <= 3
+
+
+class Particular(Counting):
+    """Wrong only behind four waits of certain lengths, each before a count."""
+
+    waits = (1.0, 2.0, 3.0)
+
+    def start(self) -> None:
+        """Starts it."""
+        super().start()
+        self.past: list[float] = []
+
+    def count(self, s: str) -> None:
+        """It counts."""
+        super().count(s)
+        self.past.append(0.0)
+        if self.past == [3.0, 0.0, 1.0, 0.0, 2.0, 0.0, 3.0, 0.0]:
+            self._show("counted")
+
+    def wait(self, seconds: float) -> None:
+        """Something happens."""
+        self.past.append(seconds)
+
+
+def test_a_mistake_that_chance_misses_is_found_behind_a_directed_run() -> None:
+    how = settings(FEW, max_examples=60, stateful_step_count=10, derandomize=True)
+    run_state_machine(type("Undirected", (Particular,), {}), how)
+    count = do("count", s="Server-1")
+    steps = tuple(step for seconds in (3.0, 1.0, 2.0, 3.0) for step in (do("wait", seconds=seconds), count))
+    with pytest.raises(Disagreement, match="counted"):
+        run_state_machine(type("Directed", (Particular,), {"directed": (steps,)}), how)
