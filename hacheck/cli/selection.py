@@ -19,7 +19,7 @@ from hacheck.model.property_names import expanded, nameable
 
 
 class Selection(Struct, frozen=True):
-    """The checks to run, and those left out because they run by request only. `prepared`: those of which the system is
+    """The checks to run, and those left out because they run by request only. `known`: those of which the system is
     known already, by name; `overrides`, `properties`: what the user said of all of them."""
 
     specification: Specification
@@ -28,11 +28,16 @@ class Selection(Struct, frozen=True):
     overrides: Mapping[str, str]
     properties: tuple[str, ...]
     no_color: bool
-    prepared: Mapping[str, Prepared]
+    known: Mapping[str, Prepared]
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """All of the checks. Errors: those of `prepare`."""
+        return tuple(map(self.prepare, self.questions))
 
     def prepare(self, question: Question) -> Prepared:
         """One of the checks with the system it means. Errors: `Reported` where the spec is wrong under its settings."""
-        known = self.prepared.get(question.name)
+        known = self.known.get(question.name)
         return known or prepare(self.specification, question, self.overrides, self.properties, no_color=self.no_color)
 
 

@@ -7,7 +7,6 @@ their own number.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import socket
@@ -19,18 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-PR_SET_PDEATHSIG = 1
+from hacheck.supervise.child_process import die_with_parent, wait_until_still
+
 STOP_SECONDS_MAX = 10.0
 HOST = "127.0.0.1"
 PORTS = range(20_000, 32_000)
 """Below those that Linux hands out by itself."""
 
 _one_at_a_time = threading.Lock()
-
-
-def die_with_parent() -> None:
-    """In the child, before it becomes the program: the kernel kills it when the thread that started it ends."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @dataclass(slots=True)
@@ -83,7 +78,9 @@ class ProcessGroup:
 
     def pause(self, member: int) -> None:
         """Stops it where it is."""
-        self.running[member].send_signal(signal.SIGSTOP)
+        process = self.running[member]
+        process.send_signal(signal.SIGSTOP)
+        wait_until_still(process)
         self.paused.add(member)
 
     def resume(self, member: int) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hacheck.testing.hypothesis_machine import SETTINGS, state_machine
     from hacheck.testing.line_encoding import UnfitEvent
     from hacheck.testing.process_adapter import ProcessAdapter, ProcessFailure
+    from hacheck.testing.process_faults import CannotFault, Process
     from hacheck.testing.proxy import Proxy
     from hacheck.testing.session import Disagreement, Undecided
     from hacheck.testing.spec_tests import spec_test
@@ -27,9 +28,11 @@ __all__ = [
     "Adapter",
     "BadModel",
     "BadRun",
+    "CannotFault",
     "Counterexample",
     "Disagreement",
     "Event",
+    "Process",
     "ProcessAdapter",
     "ProcessFailure",
     "Proxy",
@@ -48,6 +51,7 @@ _MODULES = {
     "hypothesis_machine": ("SETTINGS", "state_machine"),
     "line_encoding": ("UnfitEvent",),
     "process_adapter": ("ProcessAdapter", "ProcessFailure"),
+    "process_faults": ("CannotFault", "Process"),
     "proxy": ("Proxy",),
     "session": ("Disagreement", "Undecided"),
     "spec_tests": ("spec_test",),

@@ -69,8 +69,7 @@ def _found(spec: str, check: str | None, only: str | None, settings: Mapping[str
             "--property is missing: which counterexample, or witness, is to be carried out",
             f"`hacheck verify {spec} --check {name}` lists the properties; --random N carries out random runs instead",
         )
-    selection = select(specification, (name,), settings, (only,), wide=True, no_color=no_color)
-    prepared = selection.prepare(selection.questions[0])
+    (prepared,) = select(specification, (name,), settings, (only,), wide=True, no_color=no_color).prepared
     limits = Limits(None, EXPLORING_SECONDS_MAX, memory_default(), None)
     result = run_check(prepared, engine_for(Exploring()), limits, lambda progress: True, replay)
     found = next(item for item in result.properties if item.prop.name == only)

@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hacheck.replay.artemis.jars import SERVER
-from hacheck.replay.processes import ProcessGroup, die_with_parent, free_base
+from hacheck.replay.processes import ProcessGroup, free_base
+from hacheck.supervise.child_process import die_with_parent
 
 SPAN = 80
 OWN, KNOWN = 0, 40

@@ -31,13 +31,14 @@ from hacheck.impl.systems import system
 from hacheck.replay.icestorm.plugin import response_times
 from hacheck.replay.icestorm.steps import holds
 from hacheck.replay.outcomes import Awaited, EnvironmentLacks, Masked
-from hacheck.replay.processes import ProcessGroup, die_with_parent
+from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.product import PAUSE_SECONDS, Position
 from hacheck.replay.recording import Recording
 from hacheck.replay.reference.calls import line_of
 from hacheck.replay.reference.network import HeldNetwork
 from hacheck.replay.reference.plugin import Reference, ReferenceSession, options_of
 from hacheck.replay.traffic import Traffic
+from hacheck.supervise.child_process import die_with_parent
 
 TIMES = {
     "master_timeout_us": "1s",
