@@ -34,6 +34,7 @@ from hacheck.model.ir import (
     If,
     Local,
     Old,
+    Require,
     System,
     Target,
     Unary,
@@ -88,6 +89,18 @@ def test_numbers_at_the_border_of_a_word_are_as_the_portable_ones(copies_max: in
 @pytest.mark.parametrize("copies_max", [1, 4])
 def test_sets_of_more_than_a_word_are_as_the_portable_ones(copies_max: int) -> None:
     assert_same(wide_system(), 300, copies_max)
+
+
+@pytest.mark.parametrize("words", [24, 25, 31])
+def test_states_of_many_words_are_copied_as_the_portable_ones(words: int) -> None:
+    numbers = [Variable(f"n{place}", Range(0, 2**60)) for place in range(words)]
+    changed = [one for place, one in enumerate(numbers) if place % 7 == 3]
+    more = [Assign(Target(one), Binary("+", one, Constant(1, Range(1, 1)))) for one in changed]
+    below = [Require(Binary("<", changed[0], Constant(5, Range(0, 2**60))))]
+    whole = system({one: place * 3 % 5 for place, one in enumerate(numbers)}, action(*below, *more))
+    native = linked(emit(lower(whole, [tuple(2**60 - 1 for _ in numbers), tuple(0 for _ in numbers)])))
+    assert native.program.words == words
+    assert_same(whole, 20)
 
 
 @pytest.mark.parametrize("first", first_of(range(0, 120, 12)))

@@ -111,3 +111,15 @@ def test_a_slot_that_is_one_number_and_not_another_may_hold_the_number_of_a_slot
                 wanted = (COLUMNS[index] == number) & (COLUMNS[index] != other)
                 assert (both == wanted).all(), f"slot {index} is {number} and not {other}"
                 assert (neither == ~wanted).all(), f"slot {index} is not {number} or is {other}"
+
+
+@pytest.mark.parametrize("more", range(-3, 4))
+@pytest.mark.parametrize("other", range(-3, 4))
+def test_what_differs_from_one_number_by_constants_is_compared_while_it_is_made(more: int, other: int) -> None:
+    graph = Graph()
+    number = graph.slot(0, 7)
+    left, right = graph.plus(number, more), graph.plus(number, other)
+    assert graph.eq(left, right) is graph.const(int(more == other))
+    assert graph.lt(left, right) is graph.const(int(more < other))
+    assert graph.le(left, right) is graph.const(int(more <= other))
+    assert graph.sub(left, right) is graph.const(more - other)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -26,6 +26,9 @@ _ATTRIBUTES = "attributes #0 = { noinline nounwind }"
 _ATTRIBUTES_IF_LARGE = "attributes #0 = { noinline nounwind optnone }"
 """Of every function. What is printed is as short as LLVM's passes would make it. `optnone` has LLVM choose instructions
 fast, not well: a third of the time, a tenth slower code. Registers are given out well all the same."""
+
+
+_COPIED = "ptr noalias %out, ptr noalias readonly %s"
 
 
 class Place(Struct, frozen=True):
@@ -75,6 +78,7 @@ class Module(Struct):
     places: tuple[Place, ...]
     parts: list[str] = field(default_factory=list)
     _intrinsics: dict[str, str] = field(default_factory=dict)
+    _copying: list[str] = field(default_factory=list)
     _tables: dict[tuple[int, ...], str] = field(default_factory=dict)
     _fills: dict[tuple[int, int], int] = field(default_factory=dict)
     _tests: dict[Node, MaskTest | None] = field(default_factory=dict)
@@ -84,6 +88,21 @@ class Module(Struct):
         """The name of an intrinsic, which is declared."""
         self._intrinsics[name] = f"declare {result} @{name}({arguments})"
         return f"@{name}"
+
+    def copying(self) -> str:
+        """The name of a function that copies a state from its second argument to its first, which is in the module."""
+        if not self._copying:
+            lines = [f"define internal void @copy_state({_COPIED}) #0 {{", "entry:"]
+            for number, (first, size) in enumerate(pieces(self.words)):
+                kind = f"<{size} x i64>" if size > 1 else "i64"
+                lines += [
+                    f"  %from{number} = getelementptr i64, ptr %s, i64 {first}",
+                    f"  %to{number} = getelementptr i64, ptr %out, i64 {first}",
+                    f"  %part{number} = load {kind}, ptr %from{number}, align 8",
+                    f"  store {kind} %part{number}, ptr %to{number}, align 8",
+                ]
+            self._copying.append("\n".join([*lines, "  ret void", "}"]))
+        return "@copy_state"
 
     def table(self, numbers: Sequence[int]) -> str:
         """The name of a table of signed 64-bit constants."""
@@ -172,7 +191,7 @@ class Module(Struct):
         )
         lines = sum(part.count("\n") for part in self.parts)
         attributes = _ATTRIBUTES if unhurried or lines <= SMALL_LINES else _ATTRIBUTES_IF_LARGE
-        return "\n".join([*self._intrinsics.values(), *tables, *self.parts, attributes, ""])
+        return "\n".join([*self._intrinsics.values(), *tables, *self._copying, *self.parts, attributes, ""])
 
 
 def new_module(lowered: Lowered) -> Module:
@@ -182,6 +201,15 @@ def new_module(lowered: Lowered) -> Module:
         word, shift = divmod(slot.offset, WORD_BITS)
         places.append(Place(word, shift, (1 << slot.width) - 1, max(1, -(-slot.width // WORD_BITS))))
     return Module(lowered.graph, word_count(lowered.layout), tuple(places))
+
+
+def pieces(words: int) -> Iterator[tuple[int, int]]:
+    """The words of a state in pieces that one instruction copies: the first of each, and how many."""
+    first = 0
+    while first < words:
+        size = 4 if words - first >= 4 else 2 if words - first >= 2 else 1
+        yield first, size
+        first += size
 
 
 def source_of(leaf: Node) -> int:

@@ -15,7 +15,7 @@ from hacheck.compile.codegen.code_placement import placed
 from hacheck.compile.codegen.enabled_function import Guards
 from hacheck.compile.codegen.function_text import COUNT, Code, Join
 from hacheck.compile.codegen.instructions import Values
-from hacheck.compile.codegen.module import AFTER, BEFORE, Module, signed
+from hacheck.compile.codegen.module import AFTER, BEFORE, Module, pieces, signed
 from hacheck.compile.codegen.next_words import next_words
 from hacheck.compile.codegen.step_conditions import Watched, Watches
 from hacheck.compile.codegen.thread_notes import Notes
@@ -25,6 +25,7 @@ from hacheck.compile.lowering.system import block_size
 
 _CHUNK_STATEMENTS = 2_000
 _LOADED_WORDS_MAX = 2  # of so many words all are loaded at once, of more each where it is needed
+_COPIED_INLINE_MAX = 24  # of more words a function copies all: in each place of its own they are most of the module
 
 STOP_BIT = 1 << 31
 """Set in the tag of an outcome that is no step."""
@@ -210,7 +211,9 @@ class _Outcomes(Struct, frozen=True):
         code, words = self.values.code, self.plan.module.words
         count = code.read(COUNT)
         address = code.at("%out", code.put(f"mul i64 {count}, {words}") if words > 1 else count)
-        for first, size in pieces(words):
+        if words > _COPIED_INLINE_MAX:
+            code.do(f"call void {self.plan.module.copying()}(ptr {address}, ptr %s)")
+        for first, size in pieces(words) if words <= _COPIED_INLINE_MAX else ():
             if all(index in changed for index in range(first, first + size)):
                 continue
             if size == 1:
@@ -247,12 +250,3 @@ def change(code: Code, place: int, operator: str, amount: str) -> None:
     address = code.at("%notes", place)
     before = code.put(f"load i64, ptr {address}")
     code.do(f"store i64 {code.put(f'{operator} i64 {before}, {amount}')}, ptr {address}")
-
-
-def pieces(words: int) -> Iterator[tuple[int, int]]:
-    """The words of a state in pieces that one instruction copies: the first of each, and how many."""
-    first = 0
-    while first < words:
-        size = 4 if words - first >= 4 else 2 if words - first >= 2 else 1
-        yield first, size
-        first += size

@@ -86,13 +86,21 @@ class _Cone:
 
     def close(self) -> list[Block]:
         """Needs what is needed for what is needed, until that is all. What is left of each instance's block."""
-        for instance in self.lowered.instances:
+        instances = self.lowered.instances
+        for instance in instances:
             self.need(instance.guard)
-        while True:
-            before = len(self.slots), len(self.temps)
-            blocks = [self.instance(instance) for instance in self.lowered.instances]
-            if before == (len(self.slots), len(self.temps)):
-                return blocks
+        writes = [_writes(instance.block) for instance in instances]
+        seen: list[tuple[set[int], set[int]] | None] = [None] * len(instances)
+        blocks: list[Block] = [()] * len(instances)
+        changed = True
+        while changed:
+            changed = False
+            for number, (instance, (slots, temps)) in enumerate(zip(instances, writes, strict=True)):
+                needed = slots & self.slots, temps & self.temps
+                if seen[number] != needed:  # what is left of it depends on nothing else
+                    seen[number], changed = needed, True
+                    blocks[number] = self.instance(instance)
+        return blocks
 
     def instance(self, instance: Instance) -> Block:
         block = self.left_of(instance.block)
@@ -179,6 +187,25 @@ def _with_it(place: Place, above: tuple[int, ...]) -> Iterator[tuple[int, tuple[
                     yield from _with_it(item, (*above, length))
         case _:
             raise AssertionError(f"no such place: {place}")
+
+
+def _writes(block: Block) -> tuple[set[int], set[int]]:
+    """The slots that a block gives a content, in the state after the step or in a merge; and its temporaries."""
+    slots: set[int] = set()
+    temps: set[int] = set()
+    waiting = [block]
+    while waiting:
+        for statement in waiting.pop():
+            match statement:
+                case Emit(updates) | Merge(_, updates):
+                    slots.update(update.slot for update in updates)
+                case SetTemp(temp, _):
+                    temps.add(temp)
+                case Branch(_, then, otherwise):
+                    waiting += (then, otherwise)
+                case Stopped():
+                    pass
+    return slots, temps
 
 
 def certainly_changes(update: Update) -> bool:

@@ -92,8 +92,9 @@ class Graph:
         """Difference."""
         if right.is_const:
             return self.plus(left, -right.number)
-        if left is right:
-            return self.zero
+        (left_base, left_more), (right_base, right_more) = _shifted(left), _shifted(right)
+        if left_base is right_base:
+            return self.const(left_more - right_more)
         return self.make("sub", (left, right), left.low - right.high, left.high - right.low)
 
     def mul(self, left: Node, right: Node) -> Node:
@@ -123,6 +124,8 @@ class Graph:
         if left.is_const:
             left, right = right, left
         if not right.is_const:
+            if _shifted(left)[0] is _shifted(right)[0]:
+                return self.zero  # else they were one node
             if left.key > right.key:
                 left, right = right, left
             return self.make("eq", (left, right), 0, 1)
@@ -160,6 +163,9 @@ class Graph:
                 return self.ne(right, left)
             if left.number == right.high - 1:
                 return self.eq(right, self.const(right.high))
+        (left_base, left_more), (right_base, right_more) = _shifted(left), _shifted(right)
+        if left_base is right_base:
+            return self.const(int(left_more < right_more))
         return self.make("lt", (left, right), 0, 1)
 
     def le(self, left: Node, right: Node) -> Node:
@@ -350,6 +356,13 @@ class Graph:
     def natural(self, node: Node) -> Node:
         """The number, or 0 when it is negative."""
         return node if node.low >= 0 else self.make("natural", (node,), 0, max(node.high, 0))
+
+
+def _shifted(node: Node) -> tuple[Node, int]:
+    """A node as another one and a number added to it."""
+    if node.operator == "add" and node.operands[1].is_const:
+        return node.operands[0], node.operands[1].number
+    return node, 0
 
 
 def _filled(number: int) -> int:
