@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from hacheck.api.errors import InputError, require_known
 from hacheck.api.specification import Settings, as_text
+from hacheck.compile.kept_models import kept_instance
 from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
 from hacheck.model.observing.line_writers import has_lines, lines_of, logged, without_lines
@@ -85,8 +86,8 @@ class Compared(Struct, frozen=True):
     empty: Mapping[str, tuple[str, ...]] = {}
     empty_at_first: frozenset[str] = frozenset()
 
-    def base(self, order: Order, *, skew_ms: int, capacity: int, any_start: int) -> TraceChecker:
-        """The checker of traces whose records give no settings."""
+    def base(self, order: Order, *, skew_ms: int, capacity: int, any_start: int, quick: bool = False) -> TraceChecker:
+        """The checker of traces whose records give no settings. `quick`: see `TraceChecker`."""
         return TraceChecker(
             self.system,
             order,
@@ -97,6 +98,7 @@ class Compared(Struct, frozen=True):
             rules=self.rules,
             called=self.called,
             assumed=AssumedConditions(self.specification, self.given, self.check, logs=True),
+            quick=quick,
         )
 
     def checker(self, base: TraceChecker) -> Checker:
@@ -159,7 +161,7 @@ def _empty(
     given = {one.setting: one.value for one in derived if one.value is not None}
     if not at_first or not given:
         return at_first, at_first
-    instance = specification.instantiate({**given, **comparison.settings}, comparison.check, logs=True)
+    instance = kept_instance(specification, {**given, **comparison.settings}, comparison.check, logs=True)
     if instance.system is None:
         return at_first, {}
     return at_first, empty_properties(logged(instance.system), at_first)

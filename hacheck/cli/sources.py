@@ -22,17 +22,23 @@ SIZE_MAX = 1 << 20
 
 
 def load_specification(
-    spec: str, *, no_color: bool = False, examined: bool = True, defaults_only: bool = False
+    spec: str, *, no_color: bool = False, examined: bool = True, kept: bool = False
 ) -> Specification:
     """The specification a SPEC argument names. Whatever is wrong with it is shown; without `examined`, as far as
-    reading shows without trying its checks; with `defaults_only`, as far as the defaults of its settings show.
+    reading shows without trying its checks; `kept`: as far as the defaults of its settings show, as it was kept when
+    the same text was read last.
 
     Errors: `BadInput` when there is no readable text; `Reported` when the text has errors.
     """
-    from hacheck.model.language import load
-
     text, path = read_spec(spec)
-    loaded = load(text, path, read_library, examined=examined, defaults_only=defaults_only)
+    if kept:
+        from hacheck.compile.kept_models import kept_load
+
+        loaded = kept_load(text, path, read_library, defaults_only=True)
+    else:
+        from hacheck.model.language import load
+
+        loaded = load(text, path, read_library, examined=examined)
     if loaded.diagnostics:
         show_findings(loaded.diagnostics, {path: text}, no_color)
     if loaded.specification is None:
@@ -49,13 +55,18 @@ def instantiate(
     no_color: bool = False,
 ) -> System:
     """The system of a check (or of the defaults) under further settings. Warnings were shown on loading. `logs`: the
-    one that logs are compared with.
+    one that logs are compared with, as it was kept when it was made last.
 
     Errors: `Reported` when a setting is unknown or ill-typed, or the spec is wrong under these settings.
     """
     from hacheck.model.language.diagnostics import Span
 
-    instance = specification.instantiate(settings, check, logs=logs)
+    if logs:
+        from hacheck.compile.kept_models import kept_instance
+
+        instance = kept_instance(specification, settings, check, logs=True)
+    else:
+        instance = specification.instantiate(settings, check)
     if instance.system is None:
         nowhere = Span(specification.path, 0, 0)  # a setting that came from the command line has no place
         given = " ".join(f"--set {name}={value}" for name, value in settings.items())

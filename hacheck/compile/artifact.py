@@ -6,7 +6,6 @@ What is kept holds everything that its users need to know of a program, so where
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -14,23 +13,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck.compile.codegen.generated_program import Program, ProgramError, program_from_json, program_to_json
-from hacheck.compile.machine.compiler import KERNEL_LEVELS, Levels, Linked, compile_objects, link
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, QUICK_LEVELS, Levels, Linked, compile_objects, link
 from hacheck.compile.machine.object_cache import Entry, ObjectCache
+from hacheck.model.canonical_text import text_of
 from hacheck.model.ir import System
 
 Form = TypeVar("Form")
 Made = TypeVar("Made")
 Product = TypeVar("Product")
 
-QUICK_LEVELS = Levels(passes=None, codegen=0)
-"""It takes a tenth of the time that optimised compiling takes, with the passes that kernels get, and a search by it a
-quarter longer."""
-
 LARGE_LINES = 30_000
 """Of IR. What has more is compiled the quick way where nothing says how much there will be to do."""
-
-_SET_OF_WORDS = re.compile(r"frozenset\(\{('[^'\\]*'(?:, '[^'\\]*')*)\}\)")
-_OTHER_SET = re.compile(r"frozenset\(\{[^0-9}]")
 
 
 class Unit(Struct, frozen=True):
@@ -153,9 +146,8 @@ def described(system: System) -> str:
         promises=(),
         definitions=(),
     )
-    # Words in sets have another order in each process.
-    text = _SET_OF_WORDS.sub(lambda found: f"{{{sorted(found[1].split(', '))}}}", repr(bare))
-    if _OTHER_SET.search(text) is None:
+    text = text_of(bare)
+    if text is not None:
         return text
     from hacheck.model.text import print_system  # in it all sets have one order, which takes its time
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hacheck.traces.findings import Finding, Findings, Kind
 from hacheck.traces.json_lines import sound
@@ -31,6 +30,8 @@ MAGIC = b"PAR1"
 
 def schema_of(path: Path, name: str) -> TraceSchema:
     """The schema of a file. Errors: `SchemaError`; those of `DAMAGE` where it cannot be read."""
+    import pyarrow.parquet as pq
+
     with pq.ParquetFile(path) as file:
         return from_arrow(file.schema_arrow)
 
@@ -57,6 +58,8 @@ def refused(path: Path, name: str, error: Exception) -> Finding:
 
 def rows_of(path: Path) -> int:
     """How many rows a file has; 0 where that cannot be read."""
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(path) as file:
             return int(file.metadata.num_rows)
@@ -70,6 +73,8 @@ def _rest(path: Path, row: int) -> int:
 
 def trace_ids_of(path: Path) -> Iterator[str]:
     """The traces that have records in a file that is left out, as far as it says."""
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(path) as file:
             if TRACE_ID in file.schema_arrow.names:
@@ -82,6 +87,8 @@ def trace_ids_of(path: Path) -> Iterator[str]:
 def read(path: Path, name: str, schema: TraceSchema, findings: Findings) -> Iterator[tuple[Any, Any]]:
     """The records of a file, in its order: pairs of a batch with the columns of `schema.arrow()` and the numbers of
     its rows, from 1. What is no record is a finding."""
+    import pyarrow.parquet as pq
+
     row = 1
     try:
         with pq.ParquetFile(path) as file:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from hacheck.supervise.resources import usable_cores
@@ -74,6 +73,8 @@ def sorted_by(
     scratch: Path | None = None,
 ) -> Iterator[Any]:
     """Batches of one schema sorted by some columns, in bytewise order of strings, in batches of the same schema."""
+    import duckdb  # most records are sorted in memory
+
     kept = _Kept(batches)
     records = pa.RecordBatchReader.from_batches(schema, kept.batches())
     cores = usable_cores()
@@ -100,6 +101,8 @@ def sorted_by(
 
 def _as_error(error: Exception) -> BaseException:
     """What an error of the sorting means to its caller."""
+    import duckdb
+
     if isinstance(error, duckdb.InterruptException) or str(error) == INTERRUPTED:
         return KeyboardInterrupt()
     if isinstance(error, duckdb.OutOfMemoryException | duckdb.IOException):

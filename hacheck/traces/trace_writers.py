@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hacheck.atomic_files import beside, replacing
 from hacheck.traces import manifest
@@ -51,6 +50,8 @@ class _JsonLines:
 
 class _Parquet:
     def __init__(self, path: Path, schema: TraceSchema) -> None:
+        import pyarrow.parquet as pq
+
         self._writer = pq.ParquetWriter(path, schema.arrow(), compression="zstd")
         self._schema = schema.arrow()
 

@@ -10,8 +10,9 @@ from random import Random
 
 from hacheck.checker.explicit.portable.random_walks import simulate
 from hacheck.model.interpreter import EvaluationError, replay
-from hacheck.model.language import format_text, load
+from hacheck.model.language import load
 from hacheck.model.language.codes import CODES
+from hacheck.model.language.format import format_text
 from hacheck.model.language.parse_tree import Tree
 from hacheck.model.language.parser import Unreadable, read
 from tests.fuzz.kinds import Kind

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hacheck.model.language import Loaded, format_text, load
+from hacheck.model.language import Loaded, load
 from hacheck.model.language.codes import CODES
+from hacheck.model.language.format import format_text
 from tests.language.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]

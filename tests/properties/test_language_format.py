@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from hacheck.model.language import Span, format_text
+from hacheck.model.language import Span
+from hacheck.model.language.format import format_text
 from hacheck.model.language.parse import parse
 from hacheck.model.language.parser import read as read_tree
 from tests.language.examples import examples

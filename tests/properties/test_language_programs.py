@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.model.ir import System
-from hacheck.model.language import format_text, load
+from hacheck.model.language import load
+from hacheck.model.language.format import format_text
 from hacheck.model.text import parse_system, print_system
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import Explored, explore

@@ -22,11 +22,18 @@ from hacheck.checker.explicit.reduction_data import (
     reductions_to_json,
 )
 from hacheck.checker.explicit.stopwatch import Stopwatch
-from hacheck.compile.artifact import QUICK_LEVELS, Artifact, Source, Unit, build, compiled, described, loaded
+from hacheck.compile.artifact import Artifact, Source, Unit, build, compiled, described, loaded
 from hacheck.compile.codegen.generated_program import Program, ProgramError
 from hacheck.compile.codegen.word_layout import from_words, to_words
 from hacheck.compile.lowering.layout import pack, pack_all
-from hacheck.compile.machine.compiler import KERNEL_LEVELS, Levels, Linked, compile_object, is_available
+from hacheck.compile.machine.compiler import (
+    KERNEL_LEVELS,
+    QUICK_LEVELS,
+    Levels,
+    Linked,
+    compile_object,
+    is_available,
+)
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 from hacheck.model.counters.value_distances import Followed, Gaps, followed, representatives, unbounded
 from hacheck.model.initial_states import initial_states

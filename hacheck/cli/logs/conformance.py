@@ -27,6 +27,7 @@ from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
+from hacheck.traces.arrow_without_pandas import leave_pandas_out
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.data.contradictions import MEANINGS
 from hacheck.traces.data.data_verdicts import data_rules_of
@@ -101,7 +102,9 @@ class ConformResult(Struct, frozen=True):
 
 def conform_traces(request: ConformRequest) -> ExitCode:
     """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
-    specification = load_specification(request.spec, no_color=request.no_color, defaults_only=True)
+    if request.engine == "local":
+        leave_pandas_out()
+    specification = load_specification(request.spec, no_color=request.no_color, kept=True)
     compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
     target = None if request.json is None else open_target(request.json)
     page = None if request.report is None else open_target(request.report)
@@ -179,8 +182,13 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
 
         dataset = opened(request.traces, request.adapter, request.zone, findings)
         skew_ms = request.skew_ms + stamp_skew_ms(dataset)
+        size = sum(file.size_bytes for file in dataset.files)
         base = compared.base(
-            dataset.schema.order, skew_ms=skew_ms, capacity=request.capacity, any_start=request.any_start
+            dataset.schema.order,
+            skew_ms=skew_ms,
+            capacity=request.capacity,
+            any_start=request.any_start,
+            quick=size < HERE_BYTES,
         )
         checker = compared.checker(base)
         if request.json != "-" and not request.quiet:
@@ -189,7 +197,6 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
         if request.engine == "spark":
             outcome = checked_on_spark(request, dataset, checker, findings, table, report)
         else:
-            size = sum(file.size_bytes for file in dataset.files)
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
             completed = LogVerdicts(dataset, base.skew_ns)
             collect, options = collects(request), Options(workers=workers, here=size < HERE_BYTES)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hacheck.compile.machine.compiler import KERNEL_LEVELS, compile_object
+from hacheck.compile.machine.compiler import KERNEL_LEVELS, QUICK_LEVELS, Levels, compile_object
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
 
 
@@ -16,19 +16,27 @@ def compiled_kernels(
     constants: Mapping[str, int],
     exported: Collection[str],
     cache: ObjectCache,
+    quick: bool = False,
 ) -> bytes:
-    """Object code of kernels, as `kernel_ir` takes them. Raises `KernelError` and `CompilerError`."""
+    """Object code of kernels, as `kernel_ir` takes them. `quick`: there is little to do, so where none is kept it is
+    made in an eighth of the time, and slower. Raises `KernelError` and `CompilerError`."""
     try:
-        key = key_of("kernels", _identity(functions, constants, exported), KERNEL_LEVELS)
+        about = _identity(functions, constants, exported)
+        key, quick_key = (key_of("kernels", about, levels) for levels in (KERNEL_LEVELS, QUICK_LEVELS))
     except OSError:  # in an archive, say
-        key = ""
+        key = quick_key = ""
 
-    def made() -> Entry:
+    def made(levels: Levels) -> Entry:
         from hacheck.compile.kernels.to_llvm import kernel_ir
 
-        return Entry((compile_object(kernel_ir(functions, constants, exported), KERNEL_LEVELS),), {})
+        return Entry((compile_object(kernel_ir(functions, constants, exported), levels),), {})
 
-    return cache.found_or_made(key, lambda entry: entry.objects[0], made)
+    if quick:
+        found = cache.found(key, lambda entry: entry.objects[0])
+        if found is not None:
+            return found
+        return cache.found_or_made(quick_key, lambda entry: entry.objects[0], lambda: made(QUICK_LEVELS))
+    return cache.found_or_made(key, lambda entry: entry.objects[0], lambda: made(KERNEL_LEVELS))
 
 
 def _identity(functions: Sequence[Callable[..., Any]], constants: Mapping[str, int], exported: Collection[str]) -> str:

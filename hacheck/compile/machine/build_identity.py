@@ -33,6 +33,20 @@ def identity() -> str:
     return "\n".join([_engine(), _compiler(), _cpu()])
 
 
+@cache
+def language_identity() -> str | None:
+    """Changes whenever reading the same text of a spec could give another model; `None` where that is not known. What
+    `identity` covers is not in it."""
+    folder = os.path.join(os.path.dirname(hacheck.__file__), "model", "language")
+    try:
+        files = sorted(sources(folder, ("__pycache__",), (".py", ".lark", ".tables")))
+        if max(changed for _, changed in files) > _started() - _CLOCK_SECONDS:
+            return None
+        return digest_of(path for path, _ in files)
+    except (OSError, ValueError):  # in an archive, say
+        return None
+
+
 def _engine() -> str:
     """hacheck's version, and its sources as they are: after a change no number has to be raised."""
     folder = os.path.dirname(hacheck.__file__)

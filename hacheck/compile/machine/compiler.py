@@ -35,6 +35,10 @@ LLVM_MIN = 20
 KERNEL_LEVELS = Levels(passes="few", codegen=2)
 """For the engine's own loops: as fast as with `passes=2`, and compiled in two fifths of the time."""
 
+QUICK_LEVELS = Levels(passes=None, codegen=0)
+"""It takes a tenth of the time that optimised compiling takes, with the passes that kernels get, and a search by it a
+quarter longer."""
+
 _FEW = ("always_inliner", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg")
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from hacheck.model.language.parser import Unreadable
+if TYPE_CHECKING:
+    from hacheck.model.language.parser import Unreadable
 
 OF_SEQUENCES = (
     "of a sequence there are `x[1]`, `first(x)`, `last(x)`, `rest(x)`, `take(x, n)`, `drop(x, n)`, `join(x, y)`, "

@@ -14,12 +14,10 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
-from hacheck.model.language.follow_up_errors import without_followers
 from hacheck.model.language.interruption_points import name_of
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.log_lines import without_logs
 from hacheck.model.language.log_settings import FromRecord, Restored, derived, restored
-from hacheck.model.language.parse import parse
 from hacheck.model.language.settings_examination import Examination
 from hacheck.model.language.unused_declarations import unused
 
@@ -154,6 +152,8 @@ def load(
     `defaults_only`: it is tried under the defaults of its settings only. Cost: one elaboration for each choice of
     settings under which handlers see other types and variables.
     """
+    from hacheck.model.language.parse import parse  # what was kept is not parsed
+
     file, found = parse(text, path)
     if file is None:
         return Loaded(None, found)
@@ -183,6 +183,8 @@ def load(
     if not diagnostics or found:
         diagnostics.extend(_tried(specification, diagnostics, examination, defaults_only))
     if found:
+        from hacheck.model.language.follow_up_errors import without_followers
+
         diagnostics = [*found, *without_followers(diagnostics[len(found) :], text, file.declarations)]
     if not diagnostics:
         diagnostics.extend(unused(file, declarations))
@@ -241,6 +243,8 @@ def _unknown_properties(specification: Specification) -> list[Diagnostic]:
 
 
 def _libraries(file: d.File, path: str, read: Reader | None) -> tuple[tuple[d.Declaration, ...], list[Diagnostic]]:
+    from hacheck.model.language.parse import parse
+
     declarations: list[d.Declaration] = []
     diagnostics: list[Diagnostic] = []
     seen: set[str] = set()

@@ -13,6 +13,7 @@ import pyarrow as pa
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from hacheck.compile.kept_models import kept_instance
 from hacheck.model.language import Specification
 from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
@@ -74,7 +75,7 @@ class CheckerBySettings(Struct, eq=False):
         return found
 
     def _made(self, chosen: Chosen) -> TraceChecker | str:
-        instance = self.specification.instantiate({**dict(chosen), **self.given}, self.check_name, logs=True)
+        instance = kept_instance(self.specification, {**dict(chosen), **self.given}, self.check_name, logs=True)
         if instance.system is None:
             said = ", ".join(f"{name} = {value}" for name, value in chosen)
             return f"the trace gives {said}: {instance.diagnostics[0].message}"

@@ -6,20 +6,29 @@ then holds in every state, and "not violated" would be a false assurance.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from hacheck.compile import constant_slots, lower, lower_condition, slots_of, with_constants
+from hacheck.compile.kept_models import kept_result
+from hacheck.model.canonical_text import text_of
 from hacheck.model.interpreter import Interpreter
-from hacheck.model.ir import System, Variable
+from hacheck.model.ir import Property, System, Variable
 from hacheck.model.rewrite import walk
 
 
 def empty_properties(system: System, names: Collection[str]) -> dict[str, tuple[str, ...]]:
     """The properties that hold in every state, or of every step, because of variables that keep their initial content
-    in every run: with these variables. Cost: the system is lowered, and its updates are read some times over."""
+    in every run: with these variables. Cost: where it is not kept, the system is lowered, and its updates are read
+    some times over."""
     asked = [one for one in system.properties if one.name in names and one.kind in ("invariant", "step")]
     if not asked:
         return {}
+    text = text_of((system, [one.name for one in asked]))
+    return kept_result("empty properties", text, lambda: _empty(system, asked))
+
+
+def _empty(system: System, asked: Sequence[Property]) -> dict[str, tuple[str, ...]]:
+    from hacheck.compile import constant_slots, lower, lower_condition, slots_of, with_constants
+
     initial = Interpreter(system).initial_states()
     lowered = lower(system, initial, copies_max=1)
     constants = constant_slots(lowered, initial)

@@ -37,6 +37,7 @@ class TraceChecker(Struct, eq=False):
     - `called`: the model's name of a node, as `Server-1`, where records call it otherwise;
     - `any_start`: a trace may begin in the middle: in any of the first so many states that the system reaches;
     - `explained_max`: of so many deviating traces it is said what would have been possible, and what would mend them.
+    - `quick`: there is little to check, so that compiling counts more than what is compiled;
     - `assumed`: which conditions of guards an assumption adds, where the spec is at hand.
     """
 
@@ -50,6 +51,7 @@ class TraceChecker(Struct, eq=False):
     rules: tuple[Rule, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
     assumed: AssumedConditions | None = None
+    quick: bool = False
     _diagnosers: list[Diagnoser] = field(default_factory=list)
     _trace_followers: list[TotallyOrdered | TimedTotallyOrdered | PartiallyOrdered] = field(default_factory=list)
 
@@ -112,6 +114,6 @@ class TraceChecker(Struct, eq=False):
         names = {*self.asked, *(rule.name for rule in self.rules)}
         asked = [one for one in self.system.properties if one.name in names]
         starts, complete = reachable(self.system, self.any_start) if self.any_start else (None, True)
-        made = replace(compiled(shape, starts=starts, asked=asked), called=self.called)
+        made = replace(compiled(shape, starts=starts, asked=asked, quick=self.quick), called=self.called)
         memory = Memory(made, max(self.capacity, len(starts or ())))
         return Diagnoser(self.system, InterleavingSearch(made, memory), complete, self.rules, assumed=self.assumed)

@@ -66,8 +66,10 @@ def compiled(
     asked: Sequence[Property] = (),
     cache: ObjectCache | None = None,
     whole: bool = False,
+    quick: bool = False,
 ) -> Compiled:
     """Compiles what follows logs of a system. `whole`: with what no line depends on, which is left out otherwise.
+    `quick`: the logs are small, so compiling counts more than following them.
 
     `starts`: states of the system that a trace may start in, if not its initial ones. `asked`: invariants to look at on
     the way. Errors: `TracesError` where the system cannot begin, `CompilerError`.
@@ -75,14 +77,14 @@ def compiled(
     cache = ObjectCache() if cache is None else cache
     wanted = _Wanted(shape, starts, asked, whole)
     key = key_of("conformance", wanted.text, KERNEL_LEVELS)
-    load = partial(_loaded, wanted, cache)
+    load = partial(_loaded, wanted, cache, quick)
     return build(key, cache, shape.system, lower=partial(_lowered, wanted), emit=partial(_emitted, shape), load=load)
 
 
 # ---- what is kept ----
 
 
-def _loaded(wanted: _Wanted, cache: ObjectCache, artifact: Artifact) -> Compiled:
+def _loaded(wanted: _Wanted, cache: ObjectCache, quick: bool, artifact: Artifact) -> Compiled:
     shape, program, code = wanted.shape, artifact.programs[0], artifact.code[0]
     record, base = record_shape(shape, program.layout)
     taken = tuple(bits_of(program.layout, slot) for slot in taken_slots(shape, program.layout))
@@ -90,15 +92,17 @@ def _loaded(wanted: _Wanted, cache: ObjectCache, artifact: Artifact) -> Compiled
     line_actions = None
     if len(artifact.programs) > 1:
         line_actions = LineActions(artifact.programs[1].notes, artifact.code[1])
-    loops = _kernels(base, program.words, record.words, shape.places + 1, cache)
+    loops = _kernels(base, program.words, record.words, shape.places + 1, cache, quick)
     return Compiled(shape, program, record, base, taken, artifact.starts, names, code, loops, line_actions)
 
 
-def _kernels(base: int, words: int, record: int, ring: int, cache: ObjectCache) -> Mapping[str, Callable[..., int]]:
+def _kernels(
+    base: int, words: int, record: int, ring: int, cache: ObjectCache, quick: bool
+) -> Mapping[str, Callable[..., int]]:
     constants = {"W": base, "RECORDS": words - base, "RECORD": record, "RING": ring}
     constants |= {"PLACES": ring - 1, "MOVE_WORDS": k.M_WINDOW + words - base}
     exported = {"empty": 1, "close": 2, "limited": 1, "follow_parts": 5, "forget": 1}
-    linked = link([compiled_kernels(kernels.KERNELS, constants, exported, cache)])
+    linked = link([compiled_kernels(kernels.KERNELS, constants, exported, cache, quick)])
     return {name: linked.function(name, arguments) for name, arguments in exported.items()}
 
 

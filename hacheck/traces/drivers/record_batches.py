@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from msgspec import Struct
 
 from hacheck.traces.dataset import ROW, SOURCE, Dataset, Located, TraceFile
@@ -62,6 +61,8 @@ def units(dataset: Located) -> list[Unit]:
 def row_group_runs(file: TraceFile) -> list[tuple[tuple[int, ...], int, int]] | None:
     """Runs of row groups of about `PIECE_ROWS` rows: groups, number of the first row, rows. `None`: not a file that can
     be cut, because it is empty or damaged; reading it as a whole says which."""
+    import pyarrow.parquet as pq
+
     runs = []
     try:
         with pq.ParquetFile(file.path) as opened:
@@ -83,6 +84,8 @@ def row_group_runs(file: TraceFile) -> list[tuple[tuple[int, ...], int, int]] | 
 
 def pieces(dataset: Located, unit: Unit, columns: Columns, findings: Findings) -> Iterator[Any]:
     """The good records of a unit in batches with the columns of `Columns.located`, those of `CODED` as codes."""
+    import pyarrow.parquet as pq
+
     if unit.groups is None:
         part = dataset
         if isinstance(dataset, Dataset) and unit.number is not None:
@@ -115,6 +118,8 @@ def pieces(dataset: Located, unit: Unit, columns: Columns, findings: Findings) -
 
 def _trace_ids(file: TraceFile, unit: Unit) -> Iterator[str]:
     """The traces that have records in row groups of which not all can be read, as far as those say."""
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(file.path) as opened:
             for batch in opened.iter_batches(row_groups=list(unit.groups or ()), columns=[TRACE_ID]):

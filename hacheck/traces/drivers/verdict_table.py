@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from hacheck.atomic_files import beside
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch
@@ -140,6 +139,8 @@ class VerdictTable:
         self._rows = 0
 
     def __enter__(self) -> VerdictTable:
+        import pyarrow.parquet as pq
+
         if self._path is not None:
             try:
                 self._own = beside(self._path)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from hacheck.supervise.process_pool import Caller, Died, Done, Failed, Message, ProcessPool
+from hacheck.traces.arrow_without_pandas import leave_pandas_out
 from hacheck.traces.drivers.contract import DriverError
 from hacheck.traces.findings import TracesError
 
@@ -103,6 +104,7 @@ class ThisProcess:
 
 
 def _do(work: Work, task: Any, caller: Caller) -> None:
+    leave_pandas_out()
     work.do(task, caller.send)
 
 
