@@ -21,9 +21,9 @@ from hacheck.checker.engine import Limits
 from hacheck.checker.limit_trials import explored_of
 from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.checking.kept_trials import KeptTrials, explored_key, kept_trials
+from hacheck.cli.checking.raised_bounds import Raising
 from hacheck.cli.checking.raised_page import Protocol, page
 from hacheck.cli.checking.raised_reasons import read_reasons
-from hacheck.cli.checking.raising import Raising
 from hacheck.cli.checking.request import Request
 from hacheck.cli.checking.side_by_side import SideBySide
 from hacheck.cli.console import error_console

@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 from measuring import machine
 
-from hacheck.cli.running.administering import Administrator
+from hacheck.cli.running.administration import Administrator
 from hacheck.impl.protocols.icestorm.messages import View
 from hacheck.impl.recording import Line
 from hacheck.impl.runtime.control import ask, planned, start, stop_all

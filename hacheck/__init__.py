@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hacheck.api.conformance import Conformance, conform
     from hacheck.api.errors import InputError
-    from hacheck.api.proving import ProofResult, prove
+    from hacheck.api.proof import ProofResult, prove
     from hacheck.api.run import Counterexample, Run, SimulatedRun, Witness
     from hacheck.api.simulation import simulate
     from hacheck.api.specification import Spec, SpecError, load, loads
@@ -46,7 +46,7 @@ __all__ = [
 _MODULES = {
     "hacheck.api.conformance": ("Conformance", "conform"),
     "hacheck.api.errors": ("InputError",),
-    "hacheck.api.proving": ("ProofResult", "prove"),
+    "hacheck.api.proof": ("ProofResult", "prove"),
     "hacheck.api.run": ("Counterexample", "Run", "SimulatedRun", "Witness"),
     "hacheck.api.simulation": ("simulate",),
     "hacheck.api.specification": ("Spec", "SpecError", "load", "loads"),

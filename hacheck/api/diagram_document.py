@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hacheck import __version__
-from hacheck.checker.diagram import Diagram
+from hacheck.checker.state_diagram import Diagram
 from hacheck.documents.diagram import DiagramDocument, DiagramEdge, StateDiagram
 from hacheck.model.ir import System
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hacheck import __version__
-from hacheck.api.run_rows import run_object
+from hacheck.api.run_document import run_object
 from hacheck.checker.parametric.cti_states import Counterexample
 from hacheck.checker.parametric.proof import Proof
 from hacheck.checker.parametric.small_violations import Violation

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hacheck.api.run_rows import run_object
-from hacheck.api.simulate_document import simulate_document
+from hacheck.api.run_document import run_object, simulate_document
 from hacheck.api.view import Row, Shown, Tone, View
 from hacheck.checker.described_run import run_title, step_views
 from hacheck.documents.document import Json

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field, to_builtins
 
 from hacheck import __version__
-from hacheck.api.run_rows import run_rows
+from hacheck.api.run_document import run_rows
 from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unused_actions
 from hacheck.documents.document import from_dict
 from hacheck.documents.verify import (

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from hacheck.cli.command_line import typed
 from hacheck.cli.commands import COMMANDS
-from hacheck.cli.declaring import typed
 from hacheck.cli.epilogs import laid_out
 from hacheck.cli.guard import version
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TextIO, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from msgspec import Struct
 from rich.console import Console
 from rich.text import Text
 from rich.theme import Theme
+
+if TYPE_CHECKING:
+    from hacheck.model.language import Specification
 
 THEME = Theme(
     {
@@ -144,6 +147,13 @@ def escaped(char: str) -> str:
 def shown(char: str) -> str:
     """One character of source text as it is printed."""
     return escaped(char) if _hidden(char) else char
+
+
+def heading(specification: Specification, check: str) -> Text:
+    """The first line of a command on one check: which spec and which check."""
+    return Text.assemble(
+        (visible(specification.name), "head"), (f"  {visible(specification.path)}", "quiet"), f", check {check}"
+    )
 
 
 def say(console: Console, text: str | Text, style: str = "") -> None:

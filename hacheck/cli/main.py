@@ -1,6 +1,6 @@
 """The `hacheck` command: how one of its subcommands is started, and how the process ends.
 
-A plain command line loads the module of its command and nothing else; see `declaring`.
+A plain command line loads the module of its command and nothing else; see `command_line`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
+from hacheck.cli.command_line import Function, parameters_of, read
 from hacheck.cli.commands import COMMANDS, ELSEWHERE, FORMER, OPTIONS_ELSEWHERE
-from hacheck.cli.declaring import Function, parameters_of, read
 
 GARBAGE_AFTER = 100_000
 """So many new objects before Python looks for garbage: models are made of many that stay, and none goes in circles."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, TypedDict
 
 from hacheck.api.errors import InputError, require_known
-from hacheck.cli.declaring import Argument, Writes, flag, option
+from hacheck.cli.command_line import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput
 
 

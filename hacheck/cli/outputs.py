@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hacheck.cli.declaring import Argument, Option, Parameter, Reads, Writes, parameters_of
+from hacheck.cli.command_line import Argument, Option, Parameter, Reads, Writes, parameters_of
 from hacheck.cli.guard import BadInput
 
 HINT = "give the output another name, or another folder"

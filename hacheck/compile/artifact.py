@@ -149,6 +149,6 @@ def described(system: System) -> str:
     text = text_of(bare)
     if text is not None:
         return text
-    from hacheck.model.text import print_system  # in it all sets have one order, which takes its time
+    from hacheck.model.system_text import print_system  # in it all sets have one order, which takes its time
 
     return print_system(bare)

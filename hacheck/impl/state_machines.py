@@ -8,13 +8,13 @@ from typing import Any
 
 from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.protocols.artemis.client_library.states import CONNECTION
-from hacheck.impl.protocols.artemis.colocated.requesting import REQUEST
+from hacheck.impl.protocols.artemis.colocated.backup_requests import REQUEST
 from hacheck.impl.protocols.artemis.lock_manager.states import LOCKED_BROKER
 from hacheck.impl.protocols.artemis.replication.states import BROKER as REPLICATED_BROKER
 from hacheck.impl.protocols.artemis.shared_store.states import BROKER as SHARED_STORE_BROKER
 from hacheck.impl.protocols.fiorano.replicated_states import SERVER as REPLICATED_SERVER
 from hacheck.impl.protocols.fiorano.shared_states import SERVER as SHARED_SERVER
-from hacheck.impl.protocols.icestorm.standing import REPLICA
+from hacheck.impl.protocols.icestorm.replica_state import REPLICA
 from hacheck.impl.protocols.qpid.manager import SERVICE
 from hacheck.impl.protocols.qpid.operator import OPERATOR
 from hacheck.impl.protocols.qpid.status import STATUS

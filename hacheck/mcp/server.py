@@ -8,7 +8,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 
 from hacheck import __version__
-from hacheck.mcp import answers
+from hacheck.mcp import tool_answers
 
 INSTRUCTIONS = (
     "hacheck verifies specs (.ha) of highly available systems. Write or read a spec, call verify; a violated property "
@@ -24,7 +24,7 @@ def make_server() -> MCPServer:
     return server
 
 
-def _reporter(context: Context[Any, Any] | None) -> answers.Progress:
+def _reporter(context: Context[Any, Any] | None) -> tool_answers.Progress:
     """Reports lines of progress to the client."""
     count = 0
 
@@ -53,7 +53,7 @@ def _add_verify(server: MCPServer) -> None:
         Each property comes out as holds, violated or unknown; a violated one has its shortest run. `settings`:
         NAME=VALUE. `seconds` and `states` are budgets for each check; `limit_met` says that one was used up.
         """
-        return await answers.verify(spec, check, property, settings or [], seconds, states, _reporter(context))
+        return await tool_answers.verify(spec, check, property, settings or [], seconds, states, _reporter(context))
 
 
 def _add_others(server: MCPServer) -> None:
@@ -62,17 +62,17 @@ def _add_others(server: MCPServer) -> None:
         spec: str, context: Context[Any, Any], check: str, property: str, settings: list[str] | None = None
     ) -> dict[str, Any]:
         """Show the run of one property of one check of a spec, step by step."""
-        return await answers.verify(spec, check, property, settings or [], 60, 5_000_000, _reporter(context))
+        return await tool_answers.verify(spec, check, property, settings or [], 60, 5_000_000, _reporter(context))
 
     @server.tool()
     async def explain(code: str) -> dict[str, Any]:
         """Explain an error code such as HA120, with wrong and right text."""
-        return await answers.explain(code)
+        return await tool_answers.explain(code)
 
     @server.tool()
     async def simulate(spec: str, seed: int = 1, steps: int = 20, settings: list[str] | None = None) -> dict[str, Any]:
         """Walk through a spec at random; the same seed gives the same run."""
-        return await answers.simulate(spec, seed, steps, settings or [])
+        return await tool_answers.simulate(spec, seed, steps, settings or [])
 
     @server.tool()
     async def conform(
@@ -85,7 +85,7 @@ def _add_others(server: MCPServer) -> None:
     ) -> dict[str, Any]:
         """Compare logs or traces (a path) with a spec: whether they follow it, and which invariants they broke, when
         and by whom. `adapter`: what reads raw logs, by name or path."""
-        return await answers.conform(spec, traces, adapter, property, seconds, _reporter(context))
+        return await tool_answers.conform(spec, traces, adapter, property, seconds, _reporter(context))
 
 
 def serve() -> None:

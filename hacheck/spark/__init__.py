@@ -7,7 +7,7 @@ Everything is planned lazily: no function here starts a job or collects data. Th
 Connect, and is never changed, but that this package is sent to its executors (`ship=False`: they have it).
 """
 
-from hacheck.spark.frames import conform, findings
 from hacheck.spark.summaries import coverage, explain
+from hacheck.spark.verdict_frames import conform, findings
 
 __all__ = ["conform", "coverage", "explain", "findings"]

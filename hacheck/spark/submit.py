@@ -20,7 +20,7 @@ from typing import Any
 from hacheck.api.conformance import exit_code
 from hacheck.api.errors import InputError
 from hacheck.atomic_files import replace_text
-from hacheck.spark.sought import Sought, compared_of
+from hacheck.spark.conformance_request import Sought, compared_of
 from hacheck.traces.conformance import checker_file
 from hacheck.traces.conformance.follower import CAPACITY
 from hacheck.traces.dataset import open_traces

@@ -10,9 +10,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from hacheck.impl.node import Record
+from hacheck.impl.simulator.fault_injection import Injector
 from hacheck.impl.simulator.faults import Direction, Fault, between
 from hacheck.impl.simulator.history import Came, History, Recorded, Went
-from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.world import Defect, Surroundings, World
 from hacheck.impl.system import Member
 from hacheck.impl.systems import system

@@ -108,7 +108,7 @@ def found(folder: Path) -> dict[str, Any]:
 @pytest.fixture
 def live(folder: Path) -> Iterator[str]:
     """The address of a page with the interpreter behind it."""
-    from hacheck.cli.exploring.exploring import ExploreRequest, from_saved, live_page
+    from hacheck.cli.exploring.explorer import ExploreRequest, from_saved, live_page
     from hacheck.cli.exploring.loopback_server import LoopbackServer
     from hacheck.cli.sources import load_specification
 

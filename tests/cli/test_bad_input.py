@@ -228,7 +228,7 @@ def test_our_own_bug_is_one_line_with_version_command_and_what_to_do(monkeypatch
     def broken(*_: object) -> object:
         raise AssertionError("the search lost a state")
 
-    monkeypatch.setattr("hacheck.cli.checking.exploring.engine_for", broken)
+    monkeypatch.setattr("hacheck.cli.checking.explored_checks.engine_for", broken)
     ended: Ended = hacheck("verify", PAIR)
     assert ended.code == ExitCode.OUR_BUG
     assert len(ended.err.strip().splitlines()) == 1

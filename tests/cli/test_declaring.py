@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from hacheck.cli.command_line import Option, parameters_of, read, typed
 from hacheck.cli.commands import COMMANDS
-from hacheck.cli.declaring import Option, parameters_of, read, typed
 from tests.cli.command import hacheck
 
 FUNCTIONS: dict[str, Callable[..., None]] = {
@@ -119,7 +119,7 @@ def test_the_command_itself_loads_no_engine() -> None:
         "hacheck.cli",
         "hacheck.cli.commands",
         "hacheck.cli.main",
-        "hacheck.cli.declaring",
+        "hacheck.cli.command_line",
     }
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from hacheck.checker.diagram import Diagram, diagrams, explore, mode_fields, walk
 from hacheck.checker.diagram_edges import DOWN, possible_edges
+from hacheck.checker.state_diagram import Diagram, diagrams, explore, mode_fields, walk
 from hacheck.cli.console import THEME
 from hacheck.cli.diagrams.markup import dot, mermaid
 from hacheck.cli.diagrams.svg import svg
-from hacheck.cli.diagrams.text import text_diagram
+from hacheck.cli.diagrams.terminal_diagram import text_diagram
 from hacheck.cli.diagrams.view import ANY, SEVERAL, View, view_of
 from hacheck.model.ir import System
 from hacheck.model.language import load

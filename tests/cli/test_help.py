@@ -119,5 +119,5 @@ def test_help_imports_neither_engine_nor_language() -> None:
     imported = ended.stdout.split("IMPORTED")[1].split()
     beside = {"hacheck", "hacheck.api", "hacheck.api.errors", "hacheck.wording"}
     assert not [name for name in imported if not name.startswith("hacheck.cli") and name not in beside]
-    heavy = {"hacheck.cli.checking.verifying", "hacheck.cli.console", "hacheck.cli.diagrams.diagramming"}
+    heavy = {"hacheck.cli.checking.verification", "hacheck.cli.console", "hacheck.cli.diagrams.explored_diagram"}
     assert not heavy & set(imported)

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hacheck.cli.diagrams.layout import Box, Link, Placed, place
+from hacheck.cli.diagrams.diagram_layout import Box, Link, Placed, place
 
 
 @st.composite

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hacheck.cli.command_line import Option, parameters_of
 from hacheck.cli.commands import COMMANDS
-from hacheck.cli.declaring import Option, parameters_of
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.options import parse_count, parse_seconds, parse_size
 from tests.cli.command import hacheck

@@ -12,7 +12,7 @@ from hacheck import shipped
 from hacheck.cli.commands import COMMANDS, ELSEWHERE, OPTIONS_ELSEWHERE
 from hacheck.cli.guard import ExitCode
 from hacheck.model.language.codes import CODES
-from hacheck.model.text import parse_system
+from hacheck.model.system_text import parse_system
 from tests.cli.command import hacheck
 
 SPECS = Path(__file__).parent.parent / "golden" / "specs"

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from hacheck.atomic_files import replace_text, replacing
+from hacheck.cli.command_line import Option, parameters_of
 from hacheck.cli.commands import COMMANDS
-from hacheck.cli.declaring import Option, parameters_of
 from hacheck.cli.guard import ExitCode
 from tests.cli.command import hacheck
 

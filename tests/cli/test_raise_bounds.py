@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hacheck import shipped
-from hacheck.cli.checking import kept_trials, raising
+from hacheck.cli.checking import kept_trials, raised_bounds
 from hacheck.cli.guard import ExitCode
 from tests.cli.command import Ended, hacheck
 
@@ -183,7 +183,7 @@ def test_a_trial_is_run_once(spec: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     def refuse(*_: object) -> None:
         raise AssertionError("a trial was begun")
 
-    monkeypatch.setattr(raising.ProcessPool, "begin", refuse)  # type: ignore[attr-defined]
+    monkeypatch.setattr(raised_bounds.ProcessPool, "begin", refuse)  # type: ignore[attr-defined]
     _, second = found(spec, "--raise-bounds")
     assert second["raised"] == first["raised"]
 
@@ -194,7 +194,7 @@ def test_with_a_hash_of_each_state_only_nothing_is_kept(spec: Path) -> None:
 
 
 def test_what_a_limit_leaves_undecided_is_named(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raising, "STATES_MAX", 3)
+    monkeypatch.setattr(raised_bounds, "STATES_MAX", 3)
     ended, check = found(spec, "--raise-bounds", "--property", "true_enough")
     (one,) = check["properties"]
     limits = {limit["limits"][0]["name"] for limit in one["raised"]["not_decided"]}
@@ -210,7 +210,7 @@ def test_what_a_limit_leaves_undecided_is_named(spec: Path, monkeypatch: pytest.
 
 
 def test_without_time_nothing_is_tried_and_all_of_it_named(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raising, "TOTAL_SECONDS", 0.0)
+    monkeypatch.setattr(raised_bounds, "TOTAL_SECONDS", 0.0)
     ended, check = found(spec, "--raise-bounds")
     assert check["raised"]["trials"] == []
     names = [limits[0]["name"] for limits in check["raised"]["not_tried"]]

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from hacheck.checker.described_run import call_of, run_title, step_views
 from hacheck.checker.step_effects import StepEffect, step_effects
-from hacheck.cli.checking import runs
+from hacheck.cli.checking import run_rendering
 from hacheck.cli.console import THEME
 from hacheck.cli.guard import ExitCode
 from hacheck.model.interpreter import Interpreter, Taken
@@ -88,7 +88,7 @@ def run_of(system: System, *calls: tuple[str, int]) -> Run:
 
 
 def test_each_step_has_its_number_node_action_description_and_changes() -> None:
-    assert printed(runs.full_run(Console(width=80), PAIR, SPLIT_BRAIN, PROPERTIES[0])) == (
+    assert printed(run_rendering.full_run(Console(width=80), PAIR, SPLIT_BRAIN, PROPERTIES[0])) == (
         "   0          initially\n"
         "              every Server  mode = dead\n"
         "              LockFile.holder = none\n"
@@ -115,12 +115,12 @@ def test_each_step_has_its_number_node_action_description_and_changes() -> None:
 
 
 def test_on_a_wide_console_changes_stand_beside_the_steps() -> None:
-    lines = printed(runs.full_run(Console(width=140), PAIR, FAILOVER, None), 140).splitlines()
+    lines = printed(run_rendering.full_run(Console(width=140), PAIR, FAILOVER, None), 140).splitlines()
     assert any("services_up" in line and "activating → active" in line for line in lines)
 
 
 def test_the_part_of_a_lasso_that_repeats_is_in_a_bracket() -> None:
-    lines = printed(runs.full_run(Console(width=80), PAIR, WEDGED, None)).splitlines()
+    lines = printed(run_rendering.full_run(Console(width=80), PAIR, WEDGED, None)).splitlines()
     begin = lines.index("╭ from here on, again and again for ever")
     end = lines.index("╰ back to the state after step 5")
     assert all(line.startswith("│") for line in lines[begin + 1 : end])
@@ -130,7 +130,7 @@ def test_the_part_of_a_lasso_that_repeats_is_in_a_bracket() -> None:
 
 def test_a_run_that_ends_in_standstill_says_that_nothing_happens_any_more() -> None:
     still = Run(SPLIT_BRAIN.initial, SPLIT_BRAIN.steps, loop=len(SPLIT_BRAIN.steps))
-    assert "nothing happens any more" in printed(runs.full_run(Console(width=80), PAIR, still, None))
+    assert "nothing happens any more" in printed(run_rendering.full_run(Console(width=80), PAIR, still, None))
     assert "then nothing any more" in run_title(PAIR, still)
 
 
@@ -145,7 +145,7 @@ def test_a_terminal_without_unicode_gets_ascii() -> None:
 
     out = Plain()
     console = Console(file=out, width=80, theme=THEME)
-    console.print(runs.full_run(console, PAIR, WEDGED, PROPERTIES[0]))
+    console.print(run_rendering.full_run(console, PAIR, WEDGED, PROPERTIES[0]))
     assert out.getvalue().isascii()
 
 

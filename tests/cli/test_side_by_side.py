@@ -23,7 +23,7 @@ import pytest
 from hacheck import shipped
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.verify import Question, questions_of
-from hacheck.cli.checking import exploring, side_by_side
+from hacheck.cli.checking import explored_checks, side_by_side
 from hacheck.cli.checking.request import Request
 from hacheck.cli.checking.side_by_side import (
     JobFailed,
@@ -224,17 +224,17 @@ def test_processes_are_begun_where_the_first_checks_took_a_while(
     spec = tmp_path / "counts.ha"
     spec.write_text(COUNTS, encoding="utf-8")
     begun: list[int] = []
-    several = exploring.explored_side_by_side
+    several = explored_checks.explored_side_by_side
 
     def noted(request: Request, selection: Selection, questions: Sequence[Question], *rest: Any) -> Iterator[Any]:
         begun.append(len(questions))
         return several(request, selection, questions, *rest)
 
-    monkeypatch.setattr(exploring, "explored_side_by_side", noted)
+    monkeypatch.setattr(explored_checks, "explored_side_by_side", noted)
     monkeypatch.setattr(side_by_side, "usable_cores", lambda: 2)
     assert hacheck("verify", str(spec)).code == ExitCode.NOT_AS_EXPECTED
     assert begun == []
-    monkeypatch.setattr(exploring, "ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(explored_checks, "ALONE_SECONDS", 0.0)
     assert hacheck("verify", str(spec)).code == ExitCode.NOT_AS_EXPECTED
     assert begun == [4]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.cli.checking.watching import Verdicts, Watch, changes, stamps_of
+from hacheck.cli.checking.spec_watch import Verdicts, Watch, changes, stamps_of
 from tests.cli.command import hacheck
 
 SPEC = """system Two "Two servers."

@@ -24,8 +24,8 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any
 
+from hacheck.cli.command_line import Argument, Option, parameters_of
 from hacheck.cli.commands import COMMANDS
-from hacheck.cli.declaring import Argument, Option, parameters_of
 from tests.cli.command import hacheck
 from tests.fuzz import adapters, specs, traces
 from tests.fuzz.kinds import Kind

@@ -18,7 +18,7 @@ from hacheck.checker.explicit.search.checkpoint_manifest import CheckpointError,
 from hacheck.cli.checking.saved_runs import choose, decode, saved_runs
 from hacheck.cli.guard import BadInput
 from hacheck.compile.machine.object_cache import ObjectCache
-from hacheck.impl.simulator.saving import from_json
+from hacheck.impl.simulator.saved_run import from_json
 from hacheck.impl.system import Refused
 from hacheck.model.language import load
 from hacheck.testing.failing_runs import BadRun, steps_from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
-from hacheck.model.text import parse_system, print_system
+from hacheck.model.system_text import parse_system, print_system
 
 HEAD = """system A "x"
 identity Group

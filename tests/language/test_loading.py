@@ -9,7 +9,7 @@ import pytest
 
 from hacheck.model.ir import System
 from hacheck.model.language import Specification, load
-from hacheck.model.text import parse_system, print_system
+from hacheck.model.system_text import parse_system, print_system
 from tests.language.examples import examples, loaded, shipped
 from tests.nightly import by_night
 

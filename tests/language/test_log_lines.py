@@ -9,7 +9,7 @@ import pytest
 from hacheck.model.ir import Local, Log, Observation
 from hacheck.model.language import load
 from hacheck.model.rewrite import statements
-from hacheck.model.text import print_term
+from hacheck.model.system_text import print_term
 from tests.language.log_specs import HEAD, specification, system, wrong
 
 

@@ -11,7 +11,7 @@ from hacheck.checker.explicit.native_engine import NativeEngine
 from hacheck.checker.kept_fairness import kept_fairness
 from hacheck.model.ir import System
 from hacheck.model.language import load
-from hacheck.model.text import parse_system, print_system
+from hacheck.model.system_text import parse_system, print_system
 from tests.cli.command import hacheck
 from tests.models.engines import EVERY, ExplicitEngine
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hacheck.checker.recheck.state_comparison import Comparison, Difference
+from hacheck.checker.recheck.interpreter_comparison import Comparison, Difference
 from hacheck.model import direct
 from hacheck.model.language.specification import Specification
 from hacheck.model.runs import State

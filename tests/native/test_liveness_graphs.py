@@ -13,7 +13,7 @@ from itertools import pairwise
 import pytest
 
 from hacheck.checker.explicit.fairness import Constraints
-from hacheck.checker.explicit.liveness import fields
+from hacheck.checker.explicit.liveness import graph_fields as fields
 from hacheck.checker.explicit.liveness.kernel_slices import Slices
 from hacheck.checker.explicit.liveness.liveness_verdicts import check_components, reached
 from hacheck.checker.explicit.liveness.marked_states import Marks

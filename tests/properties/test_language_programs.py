@@ -13,7 +13,7 @@ from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.language.format import format_text
-from hacheck.model.text import parse_system, print_system
+from hacheck.model.system_text import parse_system, print_system
 from tests.models.engines import EVERY, ExplicitEngine
 from tests.models.exploration import Explored, explore
 from tests.nightly import nightly

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from hacheck.checker.explicit.portable.python_program import Code, Wanted, generate
 from hacheck.compile.lowering.layout import pack, slots_of, unpack
+from hacheck.compile.lowering.lowered_text import layout_text, lowered_text
 from hacheck.compile.lowering.system import block_size, lower
-from hacheck.compile.lowering.text import layout_text, lowered_text
 from hacheck.model.interpreter import EvaluationError, Interpreter, StoppedAtBound, Taken
 from hacheck.model.ir import (
     TRUE,

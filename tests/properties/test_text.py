@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hacheck.model.ir import TRUE, Action, Binary, Expression, System, Unary, Variable
-from hacheck.model.text import TextError, parse_system, print_system
+from hacheck.model.system_text import TextError, parse_system, print_system
 from hacheck.model.types import Bool
 from tests.models.quorum_election import quorum_election
 from tests.models.small import action, system

@@ -13,35 +13,35 @@ def bug(name: str, module: str, old: str, new: str, why: str) -> Bug:
 ICESTORM = (
     bug(
         "majority_off_by_one",
-        "forming",
+        "group_formation",
         'return "" if len(members) >= standing.majority else "majority"\n        voters',
         'return "" if len(members) + 1 >= standing.majority else "majority"\n        voters',
         "The coordinator counts itself twice: after a full start it commences alone, where the spec has it recover.",
     ),
     bug(
         "full_start_with_a_majority",
-        "forming",
+        "group_formation",
         "if self._starts() and not everybody:",
         "if self._starts() and len(members) < standing.majority:",
         "A full start goes on with a majority: `commenced` without having seen all replicas.",
     ),
     bug(
         "latest_is_oldest",
-        "forming",
+        "group_formation",
         "if accept.llu > llu:",
         "if accept.llu < llu:",
         "Stamps are compared the wrong way: the coordinator syncs from who is behind, or says its own is the latest.",
     ),
     bug(
         "only_generations_compared",
-        "forming",
+        "group_formation",
         "if accept.llu > llu:",
         "if accept.llu.generation > llu.generation:",
         "Updates of one generation do not count: `database_is_latest` of a coordinator that missed one.",
     ),
     bug(
         "generation_not_advanced",
-        "forming",
+        "group_formation",
         "return Attempt(standing.group, max(known) + 1, source, llu, {})",
         "return Attempt(standing.group, max(max(known), 1), source, llu, {})",
         "A new group has the generation of the one before, which `commenced` says.",
@@ -104,7 +104,7 @@ ICESTORM = (
     ),
     bug(
         "answers_before_written",
-        "following",
+        "slave",
         '                self.store.commit("applied", changes, message.llu, (sender, message.call, message.update))\n',
         "                self.process.send(sender, Answer(message.call, True))\n"
         '                self.store.commit("applied", changes, message.llu, (sender, message.call, message.update))\n',
@@ -112,7 +112,7 @@ ICESTORM = (
     ),
     bug(
         "init_answered_before_written",
-        "following",
+        "slave",
         '        self.store.replace("initialized", topics, message.llu, (sender, message.call, kept))\n',
         "        self.process.send(sender, Answer(message.call, True))\n"
         '        self.store.replace("initialized", topics, message.llu, (sender, message.call, kept))\n',
@@ -120,14 +120,14 @@ ICESTORM = (
     ),
     bug(
         "database_without_its_stamp",
-        "following",
+        "slave",
         'self.store.replace("initialized", topics, message.llu, (sender, message.call, kept))',
         'self.store.replace("initialized", topics, self.store.stamp, (sender, message.call, kept))',
         "A slave takes the database, and keeps its own stamp: it rejects the first update, or shows the old one.",
     ),
     bug(
         "generation_not_taken_over",
-        "following",
+        "slave",
         "        standing.generation = message.generation\n",
         "",
         "A slave forgets the generation of its group when it is ready: it rejects every update.",
@@ -148,28 +148,28 @@ ICESTORM = (
     ),
     bug(
         "acknowledged_without_a_majority",
-        "updating",
+        "updates",
         "        self._lose_failing(round_)\n        enough = len(self.standing.members) >= self.standing.majority\n",
         "        enough = len(self.standing.members) >= self.standing.majority\n        self._lose_failing(round_)\n",
         "Two steps are exchanged: slaves that fail at an update count for it, and `topic_created` follows.",
     ),
     bug(
         "first_slave_skipped",
-        "updating",
+        "updates",
         'self.process.ask("apply", self.standing.others(), lambda call: Apply(call, group, stamp, update), group)',
         'self.process.ask("apply", self.standing.others()[1:], lambda call: Apply(call, group, stamp, update), group)',
         "A loop over the slaves begins with the second one: the first one rejects the next update.",
     ),
     bug(
         "update_in_flight_done_again",
-        "updating",
+        "updates",
         "if self.work is not None and not self.committed:",
         "if self.work is not None:",
         "An update that is on its way to the disks is taken back when the group is left: its end finds nothing.",
     ),
     bug(
         "same_stamp_again",
-        "updating",
+        "updates",
         'self.store.commit("committed", changes, self.store.stamp.next(), round_.data)',
         'self.store.commit("committed", changes, self.store.stamp, round_.data)',
         "An update does not move the stamp: slaves reject it.",
@@ -193,7 +193,7 @@ def topics(name: str, module: str, old: str, new: str, why: str) -> Bug:
 TOPICS = (
     topics(
         "own_subscribers_for_each_link",
-        "publishing",
+        "deliveries",
         "                for subscriber in target.subscribers:\n                    self._offer(target.name,",
         "                for subscriber in (*topic.subscribers, *target.subscribers):\n"
         "                    self._offer(target.name,",
@@ -201,7 +201,7 @@ TOPICS = (
     ),
     topics(
         "failures_not_counted",
-        "publishing",
+        "deliveries",
         "        outlet.failures += 1\n",
         "",
         "A subscriber at which a delivery fails has had none: it is not taken off its topic.",

@@ -32,7 +32,7 @@ STANDALONE = (
     ),
     alone(
         "same_id_twice",
-        "serving",
+        "client_service",
         "max(queue.last_id + 1, self.first_id)",
         "max(queue.last_id, self.first_id)",
         "Off by one: each message has the id of the one before.",
@@ -57,7 +57,7 @@ QPID = (
     ),
     cluster(
         "watchdog_not_armed",
-        "governed",
+        "manager_interface",
         '            if broker.options.fencing == "watchdog":\n                self._arm(order.lease_from_us)\n',
         "",
         "A primary that nobody hears goes on when another one has been promoted.",

@@ -62,7 +62,7 @@ DIRECTED = (
         Bug(
             "acknowledged_before_the_disk",
             "fiorano-replicated",
-            "fiorano.copying",
+            "fiorano.database_copies",
             '        self._write(given.changes, "replica", given.sequence)\n',
             '        self._write(given.changes, "replica", given.sequence)\n'
             "        self._channel.send(Replicated(self._channel.out_name, given.sequence))\n",
@@ -80,7 +80,7 @@ DIRECTED = (
         Bug(
             "epoch_not_compared",
             "fiorano-replicated",
-            "fiorano.claiming",
+            "fiorano.epoch_claim",
             "        if given.failed or theirs > self._known:",
             "        if given.failed:",
             "Who starts alone reads in the lock file that its peer has served since, and serves with its old copy.",
@@ -96,7 +96,7 @@ DIRECTED = (
         Bug(
             "lock_back_before_the_last_write",
             "artemis-shared-store",
-            "artemis.shared_store.serving",
+            "artemis.shared_store.active",
             "    broker.server.held.clear()\n",
             "    broker.server.held.clear()\n    broker.unlock(PRIMARY_LOCK)\n",
             "A backup that makes way gives its lock back while its last writes are on their way to a slow store.",

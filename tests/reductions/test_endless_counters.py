@@ -26,7 +26,7 @@ from hacheck.model.counters.value_distances import FULL, HIGH, Gaps, followed
 from hacheck.model.interpreter import Taken, replay
 from hacheck.model.language import load
 from hacheck.model.runs import State
-from hacheck.model.text import parse_system, print_system
+from hacheck.model.system_text import parse_system, print_system
 from tests.nightly import first_of
 from tests.reductions.following import Both, both, check_steps, system_of
 from tests.reductions.searching import representatives

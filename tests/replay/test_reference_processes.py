@@ -9,7 +9,7 @@ import pytest
 
 from hacheck.replay.model_run import ModelRun
 from hacheck.replay.outcomes import ReplayResult
-from hacheck.replay.reference.processes import ReferenceProcesses
+from hacheck.replay.reference.replica_processes import ReferenceProcesses
 from hacheck.replay.replayer import carry_out
 from tests.cli.command import hacheck
 from tests.nightly import nightly

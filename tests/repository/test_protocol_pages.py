@@ -52,7 +52,7 @@ def test_page_says_what_the_text_of_its_spec_says(name: str, monkeypatch: pytest
 def static_page(name: str) -> str:
     """The page of a spec as it would stand in its folder, without verifying and without a diagram."""
     from hacheck.cli.document.page import Source, page
-    from hacheck.cli.document.writing import texts_of
+    from hacheck.cli.document.protocol_page import texts_of
     from hacheck.cli.selection import one_system
     from hacheck.cli.sources import load_specification
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from hacheck.cli.running.administering_brokers import Operator
+from hacheck.cli.running.broker_administration import Operator
 from hacheck.impl.node import Name
 from hacheck.impl.recording import Line
 from hacheck.impl.runtime.control import Guest

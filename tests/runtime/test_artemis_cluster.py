@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from hacheck.cli.running.administering_brokers import Operator
+from hacheck.cli.running.broker_administration import Operator
 from hacheck.impl.node import Name
 from hacheck.impl.recording import Line
 from hacheck.impl.runtime.control import Guest

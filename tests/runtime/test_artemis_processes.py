@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from hacheck.cli.running.administering_brokers import Operator
+from hacheck.cli.running.broker_administration import Operator
 from hacheck.impl.recording import Line
 from hacheck.impl.runtime.control import Guest
 from tests.runtime.brokers import Asked, events, kept, served, standings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.cli.running.administering_brokers import Operator
+from hacheck.cli.running.broker_administration import Operator
 from hacheck.impl.node import Name
 from hacheck.impl.recording import Line
 from hacheck.impl.runtime.control import Guest

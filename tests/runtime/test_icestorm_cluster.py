@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hacheck.cli.running.administering import Administrator
+from hacheck.cli.running.administration import Administrator
 from hacheck.impl.node import Name, Record
 from hacheck.impl.protocols.icestorm.messages import View
 from hacheck.impl.protocols.icestorm.oracle import IceStormOracle

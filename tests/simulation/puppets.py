@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hacheck.impl.node import Effect, Fired, Input, Message, Name, Node, Received, Record, Send, Setup, Started
+from hacheck.impl.simulator.fault_injection import Injector
 from hacheck.impl.simulator.faults import Fault
-from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.world import Surroundings, World
 from hacheck.impl.system import Broken, Member, Oracle
 

@@ -13,10 +13,10 @@ import pytest
 from hacheck.impl.node import Fired
 from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.history import Given, History
-from hacheck.impl.simulator.reducing import among, failure, reduced
+from hacheck.impl.simulator.run_reduction import among, failure, reduced
+from hacheck.impl.simulator.run_story import LAST, LINES_MAX, story
 from hacheck.impl.simulator.running import Outcome, Plan, run
-from hacheck.impl.simulator.saving import SavedRun, from_json, to_json
-from hacheck.impl.simulator.story import LAST, LINES_MAX, story
+from hacheck.impl.simulator.saved_run import SavedRun, from_json, to_json
 from hacheck.impl.simulator.world import Surroundings
 from hacheck.impl.system import Refused
 from tests.simulation.toys import COUNTERS

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from hacheck.impl.simulator.running import Plan
-from hacheck.impl.simulator.saving import SavedRun, to_json
+from hacheck.impl.simulator.saved_run import SavedRun, to_json
 from hacheck.traces.dataset import open_traces
 from hacheck.traces.findings import Findings
 from hacheck.traces.record_checks import checked_batches

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from hacheck.impl.simulator.drawing import LASTS
+from hacheck.impl.simulator.fault_injection import Injector
 from hacheck.impl.simulator.faults import NAMES, Fault, between
-from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.profiles import PROFILES, TARGETS, names, profile
+from hacheck.impl.simulator.random_faults import LASTS
 from hacheck.impl.simulator.running import Plan, run
 from hacheck.impl.simulator.targets import DIRECTIONS, MEMBERS, Cluster
 from hacheck.impl.system import Member, Refused

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from hacheck.checker.explicit.run_reconstruction import run_along
 from hacheck.checker.explicit.search_result import Subject
-from hacheck.checker.recheck.state_comparison import Compared, Comparison, Difference
+from hacheck.checker.recheck.interpreter_comparison import Compared, Comparison, Difference
 from hacheck.checker.recheck_result import GoOn, Rechecked, ShownDifference, Visited
 from hacheck.model import direct
 from hacheck.model.language import Specification

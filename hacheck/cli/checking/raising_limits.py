@@ -47,7 +47,7 @@ def raise_limits(
 ) -> list[dict[str, Raised]]:
     """Runs the trials of all checks that were run, shows what they found, and returns it by check for each spec.
     `specs`: how the user calls each, and its results."""
-    from hacheck.cli.checking.raising import TOTAL_SECONDS, Raising, limits_of_trials
+    from hacheck.cli.checking.raised_bounds import TOTAL_SECONDS, Raising, limits_of_trials
     from hacheck.cli.checking.side_by_side import jobs_default
     from hacheck.cli.progress import progress_of_several
 

@@ -17,7 +17,7 @@ from hacheck.api.simulation import drawn_run
 from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Limits
 from hacheck.cli.checking import report
-from hacheck.cli.checking.runs import indented
+from hacheck.cli.checking.run_rendering import indented
 from hacheck.cli.checking.shown_runs import settings_line, shown_run
 from hacheck.cli.console import error_console, output_console
 from hacheck.cli.guard import BadInput, ExitCode
@@ -70,7 +70,7 @@ def simulate_spec(
     if len(run.steps) < steps and run.error is None:
         console.print("\nNothing more can happen here.", style="warn")
     if place is not None:
-        from hacheck.api.simulate_document import simulate_document
+        from hacheck.api.run_document import simulate_document
 
         place.write(simulate_document(specification, spec, system, seed, run))
     return ExitCode.AS_EXPECTED if run.error is None else ExitCode.BAD_INPUT
@@ -212,7 +212,7 @@ def report_saved(
 ) -> ExitCode:
     """Replays saved runs, all of a file unless some are chosen, and writes a page of them."""
     from hacheck.checker.blame.blamed import is_blamable
-    from hacheck.cli.page.writing import good_runs, runs_report
+    from hacheck.cli.page.report_files import good_runs, runs_report
 
     content = read_json(file)
     if is_code_run(content):

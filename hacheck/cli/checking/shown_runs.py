@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from hacheck.checker.kept_fairness import kept_fairness
-from hacheck.cli.checking.runs import INITIALLY, fault_part, full_run, indented
+from hacheck.cli.checking.run_rendering import INITIALLY, fault_part, full_run, indented
 from hacheck.cli.console import symbols
 from hacheck.cli.pictures.run_picture import run_picture
 from hacheck.model.ir import Action, Property, System

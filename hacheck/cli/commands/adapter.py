@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, Writes, option
+from hacheck.cli.command_line import Argument, Writes, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from hacheck.cli.command_line import Argument, option
 from hacheck.cli.commands.cluster import DIRECTORY, FOLDER
-from hacheck.cli.declaring import Argument, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 
@@ -105,7 +105,7 @@ def admin(
     from hacheck.cli.options import all_known, parse_seconds
 
     all_known("action", (action,), ACTIONS)
-    from hacheck.cli.running.administering import Request, carried_out
+    from hacheck.cli.running.administration import Request, carried_out
 
     return carried_out(
         Request(

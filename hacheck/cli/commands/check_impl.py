@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, Writes, flag, option
+from hacheck.cli.command_line import Argument, Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import MEMBERS_MAX, DebugOption, NoColorOption, SettingOptions, specs_beginning
 
@@ -92,9 +92,9 @@ def check_impl(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Run code under every schedule of a small setting, and compare each step with the model."""
-    from hacheck.cli.logs.comparison import parse_nodes
+    from hacheck.cli.logs.comparison_options import parse_nodes
     from hacheck.cli.options import parse_count, parse_seconds, parse_settings
-    from hacheck.cli.running.scheduling import Request, explore_schedules
+    from hacheck.cli.running.schedule_exploration import Request, explore_schedules
     from hacheck.testing.schedules.schedule_search import Limits
 
     return explore_schedules(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, Writes, flag, option
+from hacheck.cli.command_line import Argument, Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import MEMBERS_MAX, DebugOption, NoColorOption, SettingOptions
 
@@ -108,7 +108,7 @@ def cluster(
     from hacheck.cli.options import all_known, parse_settings
 
     all_known("action", (action,), ACTIONS)
-    from hacheck.cli.running.clustering import Request, carried_out
+    from hacheck.cli.running.cluster_control import Request, carried_out
 
     return carried_out(
         Request(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from hacheck.cli.command_line import Argument, Writes, flag, option
 from hacheck.cli.commands.traces import ADAPTER, QUARANTINE, ZONE, adapters_beginning
-from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import MS_MAX, DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -108,7 +108,7 @@ def conform(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Compare logs with a protocol: whether they follow it, and at which line they leave it."""
-    from hacheck.cli.logs.comparison import comparison
+    from hacheck.cli.logs.comparison_options import comparison
     from hacheck.cli.logs.conformance import ConformRequest, conform_traces
     from hacheck.cli.options import all_known, parse_count
 

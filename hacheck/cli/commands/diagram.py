@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from hacheck.cli.declaring import Writes, flag, option
+from hacheck.cli.command_line import Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -47,7 +47,7 @@ def diagram(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Draw the state diagram of each kind of node: its states, the actions between them, and their conditions."""
-    from hacheck.cli.diagrams.diagramming import DiagramRequest, draw
+    from hacheck.cli.diagrams.explored_diagram import DiagramRequest, draw
     from hacheck.cli.options import all_known, parse_count, parse_seconds, parse_settings
 
     all_known("format", (format,), FORMATS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Writes, flag, option
+from hacheck.cli.command_line import Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SpecArgument
 
@@ -35,7 +35,7 @@ def doc(
     from pathlib import Path
 
     from hacheck.cli.checking.request import Request
-    from hacheck.cli.document.writing import DocumentRequest, document
+    from hacheck.cli.document.protocol_page import DocumentRequest, document
     from hacheck.cli.engines import Exploring
     from hacheck.cli.options import parse_count
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated
 
-from hacheck.cli.declaring import Argument
+from hacheck.cli.command_line import Argument
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import flag, option
+from hacheck.cli.command_line import flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -46,7 +46,7 @@ def explore(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Step through a protocol in the browser: every step that is possible, from any state."""
-    from hacheck.cli.exploring.exploring import ExploreRequest, explore_spec
+    from hacheck.cli.exploring.explorer import ExploreRequest, explore_spec
     from hacheck.cli.options import parse_settings
 
     return explore_spec(

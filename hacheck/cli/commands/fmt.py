@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, flag
+from hacheck.cli.command_line import Argument, flag
 from hacheck.cli.guard import BadInput, ExitCode, Reported, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 

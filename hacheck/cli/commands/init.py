@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, flag, option
+from hacheck.cli.command_line import Argument, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from hacheck.cli.declaring import flag, option
+from hacheck.cli.command_line import flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -52,7 +52,7 @@ def inspect(
 
         sys.stdout.write((machine_code if native else generated_code)(system))
     else:
-        from hacheck.model.text import print_system
+        from hacheck.model.system_text import print_system
 
         sys.stdout.write(print_system(system))
     return ExitCode.AS_EXPECTED

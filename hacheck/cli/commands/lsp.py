@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import flag
+from hacheck.cli.command_line import flag
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption
 

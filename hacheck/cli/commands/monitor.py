@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
+from hacheck.cli.command_line import Argument, Writes, flag, option
 from hacheck.cli.commands.conform import (
     COMPARING,
     RUNNING,
@@ -20,7 +21,6 @@ from hacheck.cli.commands.conform import (
     Within,
     Zone,
 )
-from hacheck.cli.declaring import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import DebugOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -109,8 +109,8 @@ def monitor(
     debug: DebugOption = False,
 ) -> ExitCode:
     """Check traces while their records arrive, until Ctrl-C; started again, it resumes where it stopped."""
-    from hacheck.cli.logs.comparison import comparison
-    from hacheck.cli.logs.monitor import MonitorRequest, logs_followed, monitor_traces
+    from hacheck.cli.logs.comparison_options import comparison
+    from hacheck.cli.logs.trace_monitor import MonitorRequest, logs_followed, monitor_traces
     from hacheck.cli.options import all_known, parse_count, parse_seconds
 
     all_known("engine", (engine,), ("local", "spark"))

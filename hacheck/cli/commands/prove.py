@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Writes, flag, option
+from hacheck.cli.command_line import Writes, flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, JsonOption, MemoryOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -53,7 +53,7 @@ def prove(
 ) -> ExitCode:
     """Prove safety for every number of nodes, with a certificate."""
     from hacheck.cli.options import memory_limit, parse_count, parse_seconds, parse_settings
-    from hacheck.cli.proving.proving import Request, prove_spec
+    from hacheck.cli.proving.proof import Request, prove_spec
 
     return prove_spec(
         Request(

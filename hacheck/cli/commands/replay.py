@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Argument, Writes, flag, option
+from hacheck.cli.command_line import Argument, Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import SEED_MAX, DebugOption, NoColorOption, SettingOptions, specs_beginning
 
@@ -73,7 +73,7 @@ def replay(
 ) -> ExitCode:
     """Carry out a run of the model on a real system, step by step, and compare its state after each step."""
     from hacheck.cli.options import parse_settings
-    from hacheck.cli.replaying.replaying import Request, list_products, replay_run
+    from hacheck.cli.replaying.replay_run import Request, list_products, replay_run
 
     if listed:
         return list_products(no_color=no_color)

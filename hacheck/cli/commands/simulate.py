@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Writes, flag, option
+from hacheck.cli.command_line import Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import JOBS_MAX, MS_MAX, SEED_MAX, DebugOption, NoColorOption, SettingOptions, SpecArgument
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import flag, option
+from hacheck.cli.command_line import flag, option
 from hacheck.cli.guard import ExitCode, guarded
 from hacheck.cli.options import DebugOption, JsonOption, NoColorOption, SettingOptions, SpecArgument
 
@@ -45,7 +45,7 @@ def timing(
 ) -> ExitCode:
     """Find the safe region of time constants, and how far the present ones are from its edge."""
     from hacheck.cli.options import parse_count, parse_seconds, parse_settings
-    from hacheck.cli.timing.timing import Request, time_spec
+    from hacheck.cli.timing.timing_exploration import Request, time_spec
 
     return time_spec(
         Request(

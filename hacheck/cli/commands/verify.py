@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hacheck.cli.declaring import Writes, flag, option
+from hacheck.cli.command_line import Writes, flag, option
 from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import (
     MEMORY,
@@ -210,7 +210,7 @@ def verify(
     """Check a protocol: what holds, what does not and by which run, and how far each answer reaches."""
     from hacheck.cli.checking.ci_outputs import Ci
     from hacheck.cli.checking.request import Request
-    from hacheck.cli.checking.verifying import runner
+    from hacheck.cli.checking.verification import runner
     from hacheck.cli.engines import parse_exploring
     from hacheck.cli.options import parse_jobs, parse_limits, parse_settings
 

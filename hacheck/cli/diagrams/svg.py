@@ -7,7 +7,7 @@ from itertools import pairwise
 from xml.sax.saxutils import escape, quoteattr
 
 from hacheck.cli.console import visible
-from hacheck.cli.diagrams.layout import Box, Link, Placed, place
+from hacheck.cli.diagrams.diagram_layout import Box, Link, Placed, place
 from hacheck.cli.diagrams.markup import ABSENT, COLORS
 from hacheck.cli.diagrams.view import ANY, SEVERAL, Label, View
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hacheck.checker.diagram import Diagram, Transition
+from hacheck.checker.state_diagram import Diagram, Transition
 from hacheck.model.ir import ActionKind
 
 ANY = "(any state)"

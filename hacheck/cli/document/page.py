@@ -9,9 +9,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from hacheck import shipped
-from hacheck.cli.document import findings as found
-from hacheck.cli.document.findings import Findings
+from hacheck.cli.document import results_section as found
 from hacheck.cli.document.prose import code, how_to_read, section_of, sections, sentence, table
+from hacheck.cli.document.results_section import Findings
 from hacheck.cli.document.rules import Rule, callers_of, rules_of
 from hacheck.model.ir import System
 from hacheck.model.language import Specification

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hacheck.cli.guard import BadInput
-from hacheck.cli.logs.comparison import comparison, what_is_compared
+from hacheck.cli.logs.comparison_options import comparison, what_is_compared
 from hacheck.cli.logs.conformance import ConformRequest, check_traces
 from hacheck.cli.page.conform_data import shown_run
 from hacheck.cli.page.report_data import ShownRun
@@ -15,7 +15,7 @@ from hacheck.traces.conformance.verdicts import from_batch
 from hacheck.traces.findings import Findings, TracesError
 
 if TYPE_CHECKING:
-    from hacheck.cli.exploring.exploring import ExploreRequest
+    from hacheck.cli.exploring.explorer import ExploreRequest
 
 SKEW_MS, CAPACITY = 10, 16_000
 """As `hacheck conform` has them where nothing is said."""

@@ -15,7 +15,7 @@ from hacheck.api.trace_comparison import stamp_skew_ms
 from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
-from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
+from hacheck.cli.logs.comparison_options import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
 from hacheck.cli.logs.explaining_switches import show_choices, show_switches
 from hacheck.cli.logs.traces import opened, quarantine

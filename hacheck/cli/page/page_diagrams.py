@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from hacheck.api.diagram_document import state_diagram
-from hacheck.checker.diagram import diagrams, explore, mode_fields
+from hacheck.checker.state_diagram import diagrams, explore, mode_fields
 from hacheck.cli.page.report_data import ShownRun
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.ir import System

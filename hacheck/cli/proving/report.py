@@ -14,7 +14,7 @@ from hacheck.checker.parametric.cti_states import Counterexample
 from hacheck.checker.parametric.proof import Proof
 from hacheck.checker.parametric.small_violations import Violation
 from hacheck.checker.parametric.theory import Theory
-from hacheck.cli.checking.runs import full_run, indented
+from hacheck.cli.checking.run_rendering import full_run, indented
 from hacheck.cli.console import seconds, symbols, visible
 from hacheck.model.runs import Run, Step
 from hacheck.wording import plural

@@ -26,10 +26,10 @@ from hacheck.cli.running.simulation_report import Failure, Tally, far
 from hacheck.impl.recording import TOTAL, write_trace
 from hacheck.impl.simulator.history import History
 from hacheck.impl.simulator.profiles import PROMISED, profile
-from hacheck.impl.simulator.reducing import failure, reduced
+from hacheck.impl.simulator.run_reduction import failure, reduced
+from hacheck.impl.simulator.run_story import StoryLine, story
 from hacheck.impl.simulator.running import Outcome, Plan, run
-from hacheck.impl.simulator.saving import SavedRun, from_json, to_json
-from hacheck.impl.simulator.story import StoryLine, story
+from hacheck.impl.simulator.saved_run import SavedRun, from_json, to_json
 from hacheck.impl.simulator.targets import Cluster
 from hacheck.impl.system import Refused, System
 from hacheck.impl.systems import system as system_of

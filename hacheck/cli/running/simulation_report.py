@@ -23,9 +23,9 @@ from hacheck.documents.implementation import (
     StoryEntry,
 )
 from hacheck.impl.simulator.profiles import TARGETS
-from hacheck.impl.simulator.reducing import failure
+from hacheck.impl.simulator.run_reduction import failure
+from hacheck.impl.simulator.run_story import StoryLine
 from hacheck.impl.simulator.running import Outcome, Plan
-from hacheck.impl.simulator.story import StoryLine
 from hacheck.wording import plural
 
 if TYPE_CHECKING:

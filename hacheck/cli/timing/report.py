@@ -9,15 +9,14 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from hacheck.api.run_rows import run_object
+from hacheck.api.run_document import run_object
 from hacheck.checker.described_run import run_title
 from hacheck.checker.timing.constant_grid import GridRequest, Map
 from hacheck.checker.timing.inequalities import Inequality
 from hacheck.checker.timing.time_constants import Point
-from hacheck.cli.checking.runs import full_run, indented
-from hacheck.cli.console import seconds, symbols, visible
+from hacheck.cli.checking.run_rendering import full_run, indented
+from hacheck.cli.console import heading, seconds, symbols, visible
 from hacheck.cli.guard import ExitCode, version
-from hacheck.cli.heading import heading
 from hacheck.documents.timing import (
     OpenPoint,
     RegionInequality,

@@ -8,11 +8,11 @@ from random import Random
 from msgspec import Struct, field
 
 from hacheck.impl.node import Name
-from hacheck.impl.simulator.drawing import Drawing
+from hacheck.impl.simulator.fault_injection import Injector
 from hacheck.impl.simulator.faults import Fault
 from hacheck.impl.simulator.history import History, Standing, Watcher
-from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.profiles import profile
+from hacheck.impl.simulator.random_faults import RandomFaults
 from hacheck.impl.simulator.targets import Cluster
 from hacheck.impl.simulator.world import Defect, Exhausted, Surroundings, World
 from hacheck.impl.system import Broken, Oracle, System
@@ -106,12 +106,12 @@ def run(system: System, plan: Plan, watcher: Watcher | None = None) -> Outcome:
     if isinstance(watcher, History) and watcher.wants_standing:
         watcher.probe = lambda: Standing(_serving(system, world), _held(world))
     injector = Injector(world)
-    drawing: Drawing | None = None
+    drawing: RandomFaults | None = None
     if isinstance(plan.faults, str):
         cluster = Cluster(members, lambda: _serving(system, world), lambda name: world.processes[name].running)
         menu = profile(plan.faults, system, cluster)
         random = Random(f"{plan.seed} faults")
-        drawing = Drawing(menu, cluster, injector, world.agenda, random, plan.fault_us, plan.stretch)
+        drawing = RandomFaults(menu, cluster, injector, world.agenda, random, plan.fault_us, plan.stretch)
         world.listener = drawing.heard
     else:
         for fault in sorted(plan.faults, key=lambda fault: fault.at_us):

@@ -183,7 +183,7 @@ def load(
     if not diagnostics or found:
         diagnostics.extend(_tried(specification, diagnostics, examination, defaults_only))
     if found:
-        from hacheck.model.language.follow_up_errors import without_followers
+        from hacheck.model.language.syntax_errors import without_followers
 
         diagnostics = [*found, *without_followers(diagnostics[len(found) :], text, file.declarations)]
     if not diagnostics:

@@ -1,12 +1,13 @@
-"""What is said where a text cannot be read on, and which declaration is to blame."""
+"""What is said where a text cannot be read on, which declaration is to blame, and what only follows from that."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Iterable, Set
 
 from msgspec import Struct
 
+from hacheck.model.language import declarations as d
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.foreign_shapes import foreign_shape
 from hacheck.model.language.foreign_syntax import habit, said_otherwise
@@ -30,6 +31,10 @@ PLAIN = {
     "$END": "the end of the file",
     "__ANON_0": "`..`",
 }
+
+NAMED = re.compile(r"`(\w+)`")
+MISSING = frozenset({"HA102", "HA103", "HA126", "HA142"})
+"""The codes that say of a name that something of it is not there."""
 
 
 class Broken(Struct, frozen=True):
@@ -169,3 +174,16 @@ def _expected(failure: Unreadable) -> str:
     if len(words) > 8:
         return ", ".join(words[:7]) + f" or one of {len(words) - 7} other words"
     return " or ".join(words) if words else "something else"
+
+
+def without_followers(
+    found: Iterable[Diagnostic], text: str, declarations: Iterable[d.Declaration]
+) -> list[Diagnostic]:
+    """These errors without those about a name that the text declares where it cannot be read. To be called only where
+    there is an error of syntax, so that the file remains refused."""
+    read = {one.span.start for one in declarations}
+    lost: set[str] = set()
+    for head in HEAD.finditer(text):
+        if head.start(1) not in read and (name := re.compile(r"\s*(?:action\s+)?(\w+)").match(text, head.end(1))):
+            lost.add(name.group(1))
+    return [one for one in found if one.code not in MISSING or not set(NAMED.findall(one.message)) & lost]

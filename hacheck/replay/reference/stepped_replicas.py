@@ -14,7 +14,7 @@ from hacheck.impl.protocols.icestorm.records import Create, Stamp
 from hacheck.impl.stepper import Cluster
 from hacheck.impl.system import System
 from hacheck.replay.outcomes import Awaited
-from hacheck.replay.reference.calls import Calls, line_of
+from hacheck.replay.reference.call_messages import Calls, line_of
 from hacheck.replay.traffic import CLIENT, Message, Traffic
 
 CLIENT_NAME = "client-1"

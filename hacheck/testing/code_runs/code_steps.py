@@ -36,7 +36,7 @@ from hacheck.impl.simulator.history import (
     Unlocked,
     Went,
 )
-from hacheck.impl.simulator.story import fault_words
+from hacheck.impl.simulator.run_story import fault_words
 from hacheck.impl.system import ANSWERED
 from hacheck.wording import plural
 

@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from hacheck.traces.adapters.clocks import FORMS, is_form
 from hacheck.traces.adapters.data_rules import DataRules
 from hacheck.traces.adapters.data_tables import data_rules
 from hacheck.traces.adapters.description import Adapter, EventRule, FieldRule, JsonPaths, LineRule, NothingRule
+from hacheck.traces.adapters.time_stamps import FORMS, is_form
 from hacheck.traces.findings import TracesError
 from hacheck.traces.records import FieldType, Order
 from hacheck.wording import did_you_mean

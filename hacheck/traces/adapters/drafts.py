@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from hacheck.traces.adapters.clocks import Clock
+from hacheck.traces.adapters.time_stamps import Clock
 
 KINDS_MAX = 40
 """So many kinds of messages get an event, those with the most lines."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.logs import LogDataset, LogFile
+from hacheck.traces.adapters.time_stamps import Clock
 from hacheck.traces.text_blocks import PACKED
 
 SAMPLE_BYTES = 64 << 10

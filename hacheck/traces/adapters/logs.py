@@ -12,11 +12,11 @@ from typing import Any
 import pyarrow as pa
 from msgspec import Struct
 
-from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.adapters.log_continuation import LOG_UNTIL, with_log_until
 from hacheck.traces.adapters.streams import Record, Stream, found_fields
+from hacheck.traces.adapters.time_stamps import Clock
 from hacheck.traces.dataset import ROW, SOURCE, TraceFile, located_schema, shown, walked
 from hacheck.traces.findings import Findings, TracesError
 from hacheck.traces.parquet_files import BATCH_ROWS

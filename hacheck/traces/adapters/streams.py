@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hacheck.traces.adapters.clocks import Clock
 from hacheck.traces.adapters.description import Adapter
 from hacheck.traces.adapters.entries import Entry, Stray, entries
 from hacheck.traces.adapters.entry_events import (
@@ -24,6 +23,7 @@ from hacheck.traces.adapters.entry_events import (
 )
 from hacheck.traces.adapters.line_counts import Tally
 from hacheck.traces.adapters.open_telemetry import unwrapped
+from hacheck.traces.adapters.time_stamps import Clock
 from hacheck.traces.dataset import TraceFile
 from hacheck.traces.findings import Finding, Findings, Kind, text_of
 from hacheck.traces.json_records import Problem, parsed, problem_of_value, storable, type_of

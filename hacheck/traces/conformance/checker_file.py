@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from hacheck.atomic_files import replace_bytes
-from hacheck.model.text import parse_system, print_system
+from hacheck.model.system_text import parse_system, print_system
 from hacheck.model.text_reader import TextError
 from hacheck.traces.conformance.broken_durations import Rule
 from hacheck.traces.conformance.trace_checker import TraceChecker

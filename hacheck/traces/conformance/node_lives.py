@@ -20,7 +20,7 @@ from hacheck.compile import slots_of
 from hacheck.model import ir
 from hacheck.traces.conformance.interleavings import Cut
 from hacheck.traces.conformance.record_encoding import Encoder
-from hacheck.traces.conformance.record_layout import bits_of
+from hacheck.traces.conformance.record_words import bits_of
 from hacheck.traces.conformance.trace_program import Bits, Compiled
 from hacheck.traces.records import EVENT, FIELDS, NODE, TIME
 

@@ -21,7 +21,7 @@ from hacheck.traces.conformance.follower import CAPACITY, Memory
 from hacheck.traces.conformance.interleavings import InterleavingSearch
 from hacheck.traces.conformance.open_trace import OpenPartiallyOrdered, OpenTotallyOrdered
 from hacheck.traces.conformance.partial_order import PartiallyOrdered
-from hacheck.traces.conformance.starts import reachable
+from hacheck.traces.conformance.possible_starts import reachable
 from hacheck.traces.conformance.timed_total_order import TimedTotallyOrdered
 from hacheck.traces.conformance.total_order import TotallyOrdered
 from hacheck.traces.conformance.trace_compiler import compiled

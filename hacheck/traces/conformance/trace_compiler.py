@@ -34,7 +34,7 @@ from hacheck.model.observing.record_layout import Observed
 from hacheck.model.runs import State
 from hacheck.traces.conformance.kernels import automaton_fields as k
 from hacheck.traces.conformance.kernels import trace_loop as kernels
-from hacheck.traces.conformance.record_layout import bits_of, record_shape, record_slots, taken_slots, unlike
+from hacheck.traces.conformance.record_words import bits_of, record_shape, record_slots, taken_slots, unlike
 from hacheck.traces.conformance.trace_program import Compiled, LineActions
 from hacheck.traces.findings import TracesError
 

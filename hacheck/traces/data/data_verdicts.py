@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from hacheck.traces.adapters.data_rules import DataRules
 from hacheck.traces.conformance.verdicts import Broken, Verdict, from_batch, to_batch
-from hacheck.traces.data.comparison import compared_data
 from hacheck.traces.data.contradictions import LINES, Contradiction
+from hacheck.traces.data.data_comparison import compared_data
 from hacheck.traces.dataset import Located
 from hacheck.traces.findings import Findings
 

@@ -16,8 +16,8 @@ from hacheck.traces.adapters.logs import LogDataset
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.buckets import Scatter, in_order
 from hacheck.traces.drivers.columns import Columns
-from hacheck.traces.drivers.pacing import paced
 from hacheck.traces.drivers.record_batches import Unit, in_batches, pieces, row_group_runs
+from hacheck.traces.drivers.record_portions import paced
 from hacheck.traces.drivers.trace_verdicts import Task, verdicts_of
 from hacheck.traces.drivers.verdict_table import as_message
 from hacheck.traces.drivers.worker_processes import Send

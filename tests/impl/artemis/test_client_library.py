@@ -10,7 +10,6 @@ from hacheck.impl.node import Unreachable
 from hacheck.impl.protocols.artemis.client_library.states import Phase
 from hacheck.impl.protocols.artemis.client_library.system import CLIENT
 from hacheck.impl.protocols.artemis.messages import CreateSession, Outgoing
-from hacheck.impl.protocols.artemis.serving import Server
 from hacheck.impl.protocols.artemis.session_messages import (
     Delivery,
     JoinSession,
@@ -19,6 +18,7 @@ from hacheck.impl.protocols.artemis.session_messages import (
     SessionJoined,
     Wanted,
 )
+from hacheck.impl.protocols.artemis.session_server import Server
 from hacheck.impl.system import Refused
 from tests.impl.stage import Stage
 

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from hacheck.impl.node import Effect, Fired, Input, LockAnswered, TryLock, Unlock
 from hacheck.impl.protocols.artemis.colocated.configuration import Configuration, Connector, inherited
-from hacheck.impl.protocols.artemis.colocated.hosting import Hosting, Server
 from hacheck.impl.protocols.artemis.colocated.messages import BackupAnswered, RequestBackup
 from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
+from hacheck.impl.protocols.artemis.colocated.server_host import Server, ServerHost
 from hacheck.impl.protocols.artemis.colocated.system import COLOCATED_BACKUPS
 from hacheck.impl.system import Refused
 from tests.impl.stage import Stage
@@ -295,7 +295,7 @@ class Locking:
 def test_a_lock_that_one_server_of_a_process_has_is_refused_to_another_one_of_it() -> None:
     """HornetQ manual, "Shared Store": one server of a store has the lock. The one that keeps locks knows processes
     only, and grants a process again what it has."""
-    hosting, nodes = Hosting("server-1"), [Locking(), Locking()]
+    hosting, nodes = ServerHost("server-1"), [Locking(), Locking()]
     first, second = (
         Server(f"server-1/backup_{number}", node, places={"primary.lock": "store-2.primary"})
         for number, node in enumerate(nodes)

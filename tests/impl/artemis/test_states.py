@@ -6,7 +6,7 @@ from hacheck.impl.protocols.artemis.lock_manager import replication as lock_mana
 from hacheck.impl.protocols.artemis.lock_manager.states import LOCKED_BROKER
 from hacheck.impl.protocols.artemis.replication import server as replication
 from hacheck.impl.protocols.artemis.replication import states as replication_states
-from hacheck.impl.protocols.artemis.scale_down.node import SCALING_TABLES
+from hacheck.impl.protocols.artemis.scale_down.server import SCALING_TABLES
 from hacheck.impl.protocols.artemis.shared_store import server as shared_store
 from hacheck.impl.protocols.artemis.shared_store import states as shared_store_states
 

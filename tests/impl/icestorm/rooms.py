@@ -9,7 +9,7 @@ from hacheck.impl.protocols.icestorm.messages import Reply, Request
 from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.records import Asked
 from hacheck.impl.protocols.icestorm.replica import Replica
-from hacheck.impl.protocols.icestorm.standing import State
+from hacheck.impl.protocols.icestorm.replica_state import State
 from hacheck.impl.protocols.icestorm.system import SYSTEM
 from tests.impl.stage import Stage
 

@@ -7,7 +7,7 @@ from itertools import product
 from hacheck.impl.node import Fired, Received, Send, Written
 from hacheck.impl.protocols.icestorm.messages import Answer, Apply, Invitation
 from hacheck.impl.protocols.icestorm.records import Create, Stamp
-from hacheck.impl.protocols.icestorm.standing import REPLICA, State, Step
+from hacheck.impl.protocols.icestorm.replica_state import REPLICA, State, Step
 from tests.impl.icestorm.rooms import Room, formed
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from hacheck.impl.node import Name, Record
 from hacheck.impl.protocols.icestorm import messages, records
-from hacheck.impl.protocols.icestorm.standing import Standing
+from hacheck.impl.protocols.icestorm.replica_state import ReplicaState
 from hacheck.impl.protocols.icestorm.store import decoded
 from tests.impl.icestorm.rooms import Room, formed
 from tests.impl.scenarios import Words, settings_of, value_of
@@ -52,7 +52,7 @@ class RoomWords(Words):
             same.setdefault(text, []).append(f"{number}{members}")
         return [f"{', '.join(who)}: {text}" for text, who in same.items()]
 
-    def _standings(self) -> list[tuple[int, Standing]]:
+    def _standings(self) -> list[tuple[int, ReplicaState]]:
         return [(number, self.stage.replica(number).standing) for number in self._running()]
 
     def _running(self) -> list[int]:

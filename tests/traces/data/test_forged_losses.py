@@ -10,8 +10,8 @@ import pytest
 
 from hacheck.traces.adapters.adapter_files import load
 from hacheck.traces.adapters.logs import open_logs
-from hacheck.traces.data.comparison import compared_data
 from hacheck.traces.data.contradictions import CHANGES, GONE, GROUP, KEPT, LINES, READS, Contradiction
+from hacheck.traces.data.data_comparison import compared_data
 from hacheck.traces.findings import Findings
 
 DATA = Path(__file__).parents[2] / "data" / "icestorm"

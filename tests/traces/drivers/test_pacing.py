@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from hacheck.traces.drivers.pacing import FIRST_ROWS, LEAST_ROWS, PORTION_SECONDS, paced
+from hacheck.traces.drivers.record_portions import FIRST_ROWS, LEAST_ROWS, PORTION_SECONDS, paced
 
 
 def portions(sizes: list[int], row_seconds: float) -> list[int]:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
-from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
+from hacheck.cli.logs.comparison_options import ComparisonOptions, what_is_compared
 from hacheck.cli.sources import load_specification
 from hacheck.traces.conformance.trace_checker import TraceChecker
 from hacheck.traces.conformance.verdicts import Verdict, from_batch

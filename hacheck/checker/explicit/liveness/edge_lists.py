@@ -6,7 +6,7 @@ A list that finds no room is made again each time it is asked for.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.liveness.fields import (
+from hacheck.checker.explicit.liveness.graph_fields import (
     CANONICAL,
     ENTRY_BYTES,
     EXPAND,

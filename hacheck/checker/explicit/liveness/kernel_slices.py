@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 
-from hacheck.checker.explicit.liveness import fields
+from hacheck.checker.explicit.liveness import graph_fields as fields
 from hacheck.checker.explicit.liveness.working_memory import Ground, Kernels, List
 from hacheck.supervise.thread_pool import ThreadPool
 

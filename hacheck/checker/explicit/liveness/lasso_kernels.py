@@ -7,7 +7,7 @@ number `QUEUED`.
 from __future__ import annotations
 
 from hacheck.checker.explicit.liveness.edge_lists import bit_in, enabled_word, entry_at, list_of, state_of
-from hacheck.checker.explicit.liveness.fields import (
+from hacheck.checker.explicit.liveness.graph_fields import (
     BEST,
     DONE,
     EVER,

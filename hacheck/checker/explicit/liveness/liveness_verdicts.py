@@ -18,7 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 
 from hacheck.checker.explicit.fairness import constraints_of
-from hacheck.checker.explicit.liveness import edge_lists, fields, strong_components
+from hacheck.checker.explicit.liveness import edge_lists, strong_components
+from hacheck.checker.explicit.liveness import graph_fields as fields
 from hacheck.checker.explicit.liveness.kernel_slices import Slices
 from hacheck.checker.explicit.liveness.marked_states import Marks
 from hacheck.checker.explicit.liveness.shortest_lasso import (

@@ -6,7 +6,8 @@ import ctypes
 
 from msgspec import Struct
 
-from hacheck.checker.explicit.liveness import edge_lists, fields, lasso_kernels
+from hacheck.checker.explicit.liveness import edge_lists, lasso_kernels
+from hacheck.checker.explicit.liveness import graph_fields as fields
 from hacheck.checker.explicit.liveness.kernel_slices import Slices
 from hacheck.checker.explicit.liveness.working_memory import Ground
 

@@ -1,6 +1,6 @@
 """Strongly connected components, and whether they are fair, in the kernel language: Tarjan's algorithm, no recursion.
 
-It goes over the lists of `fields`, and stops after so many steps to be called again. Constraints that are
+It goes over the lists of `graph_fields`, and stops after so many steps to be called again. Constraints that are
 enabled or taken in a component are gathered on the way, so that it is decided when its last vertex is left. Most
 components are single vertices.
 
@@ -13,7 +13,7 @@ that are enabled in some.
 from __future__ import annotations
 
 from hacheck.checker.explicit.liveness.edge_lists import bit_in, enabled_word, entry_at, list_of
-from hacheck.checker.explicit.liveness.fields import (
+from hacheck.checker.explicit.liveness.graph_fields import (
     AGAIN,
     AGAIN_COUNT,
     CLOSING,

@@ -21,7 +21,7 @@ from hacheck.checker.explicit.liveness.edge_lists import (
     state_of,
     successors_of,
 )
-from hacheck.checker.explicit.liveness.fields import (
+from hacheck.checker.explicit.liveness.graph_fields import (
     BATCH,
     CURSOR,
     DONE,

@@ -9,7 +9,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from hacheck.checker.explicit.liveness import edge_lists, fields, lasso_kernels, strong_components, waiting_states
+from hacheck.checker.explicit.liveness import edge_lists, lasso_kernels, strong_components, waiting_states
+from hacheck.checker.explicit.liveness import graph_fields as fields
 from hacheck.checker.explicit.search import state_kernels
 from hacheck.compile.machine.reserved_memory import Region, reserve
 from hacheck.supervise.task import Cancelled

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from hacheck.impl.kit.ledger import FAILED, OK, UNKNOWN, Incumbents, Ledger, Request, lost, repeated
 from hacheck.impl.node import Name, Node, Record
 from hacheck.impl.protocols.artemis.journal import Stored
-from hacheck.impl.protocols.artemis.serving import Server
+from hacheck.impl.protocols.artemis.session_server import Server
 from hacheck.impl.system import Broken, Member
 
 ACTIVE_EVENTS = ("active", "backup_active")

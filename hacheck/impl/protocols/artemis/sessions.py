@@ -16,7 +16,6 @@ from hacheck.impl.protocols.artemis.journal import Branch, Journal, Stored
 from hacheck.impl.protocols.artemis.messages import Incoming, Outgoing, SessionRefused
 from hacheck.impl.protocols.artemis.options import BrokerOptions
 from hacheck.impl.protocols.artemis.process import Process
-from hacheck.impl.protocols.artemis.serving import Server, Session, Storage
 from hacheck.impl.protocols.artemis.session_messages import (
     Delivery,
     JoinSession,
@@ -26,6 +25,7 @@ from hacheck.impl.protocols.artemis.session_messages import (
     TopologyChanged,
     Wanted,
 )
+from hacheck.impl.protocols.artemis.session_server import Server, Session, Storage
 
 TEMPORARY = "temporary/"
 """Addresses of temporary queues begin so."""

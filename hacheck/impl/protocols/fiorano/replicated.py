@@ -24,8 +24,9 @@ from hacheck.impl.node import (
     Written,
 )
 from hacheck.impl.protocols.fiorano.channel import Channel, Link
-from hacheck.impl.protocols.fiorano.claiming import Claim, Step
-from hacheck.impl.protocols.fiorano.copying import Copies
+from hacheck.impl.protocols.fiorano.client_service import Server, answer_query, refuse
+from hacheck.impl.protocols.fiorano.database_copies import Copies
+from hacheck.impl.protocols.fiorano.epoch_claim import Claim, Step
 from hacheck.impl.protocols.fiorano.lock_file import Lock, LockFile
 from hacheck.impl.protocols.fiorano.messages import (
     Beat,
@@ -53,7 +54,6 @@ from hacheck.impl.protocols.fiorano.replicated_states import (
     wants_lock,
 )
 from hacheck.impl.protocols.fiorano.repository import META, OBJECT, Meta, Repository
-from hacheck.impl.protocols.fiorano.serving import Server, answer_query, refuse
 from hacheck.impl.system import Member
 
 _NOBODY = State("", "DEAD", "DEAD", 0, 0, 0, True, 0)

@@ -23,13 +23,13 @@ from hacheck.impl.node import (
     Written,
 )
 from hacheck.impl.protocols.fiorano.channel import Channel, Link
+from hacheck.impl.protocols.fiorano.client_service import Server, answer_query, refuse
 from hacheck.impl.protocols.fiorano.database import Database
 from hacheck.impl.protocols.fiorano.lock_file import Lock, LockFile
 from hacheck.impl.protocols.fiorano.messages import Hello, OnChannel, State, StateQuery
 from hacheck.impl.protocols.fiorano.options import SharedOptions
 from hacheck.impl.protocols.fiorano.process import Process
 from hacheck.impl.protocols.fiorano.repository import Repository
-from hacheck.impl.protocols.fiorano.serving import Server, answer_query, refuse
 from hacheck.impl.protocols.fiorano.shared_states import SERVER, Cause, Phase
 from hacheck.impl.system import Member, Refused
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from hacheck.impl.kit.rpc import Caller
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.options import Options
-from hacheck.impl.protocols.icestorm.standing import Standing
+from hacheck.impl.protocols.icestorm.replica_state import ReplicaState
 from hacheck.impl.protocols.icestorm.store import Store
 
 if TYPE_CHECKING:
+    from hacheck.impl.protocols.icestorm.deliveries import Deliveries
     from hacheck.impl.protocols.icestorm.election import Election
-    from hacheck.impl.protocols.icestorm.forming import Forming
-    from hacheck.impl.protocols.icestorm.publishing import Publishing
+    from hacheck.impl.protocols.icestorm.group_formation import GroupFormation
     from hacheck.impl.protocols.icestorm.service import Service
-    from hacheck.impl.protocols.icestorm.updating import Updating
+    from hacheck.impl.protocols.icestorm.updates import Updates
 
 
 class Core:
@@ -36,12 +36,12 @@ class Core:
     )
 
     election: Election
-    forming: Forming
-    updating: Updating
+    forming: GroupFormation
+    updating: Updates
     service: Service
-    publishing: Publishing
+    publishing: Deliveries
 
-    def __init__(self, member: Name, process: Caller, standing: Standing, store: Store, options: Options) -> None:
+    def __init__(self, member: Name, process: Caller, standing: ReplicaState, store: Store, options: Options) -> None:
         self.member = member
         self.process = process
         self.standing = standing

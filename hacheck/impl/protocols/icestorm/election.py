@@ -17,7 +17,7 @@ from hacheck.impl.protocols.icestorm.messages import (
     Invitation,
     Ping,
 )
-from hacheck.impl.protocols.icestorm.standing import Drained, State, Step
+from hacheck.impl.protocols.icestorm.replica_state import Drained, State, Step
 
 CHECK, MERGE, RESPONSE, MASTER = "check", "merge", "response", "master"
 """The timers: when to look for other coordinators; to invite those found; to wait no longer for their answers; to ask

@@ -17,7 +17,7 @@ from hacheck.impl.protocols.icestorm.expectations import Deliveries, Publishers,
 from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.records import Stamp, Topic
 from hacheck.impl.protocols.icestorm.replica import Replica
-from hacheck.impl.protocols.icestorm.standing import State
+from hacheck.impl.protocols.icestorm.replica_state import State
 from hacheck.impl.protocols.icestorm.store import Disk, decoded
 from hacheck.impl.system import Broken, Member
 

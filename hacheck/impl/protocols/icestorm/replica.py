@@ -10,16 +10,16 @@ from hacheck.impl.kit.rpc import TIMER, Caller
 from hacheck.impl.node import Fired, Input, Message, Name, Received, Setup, Started, Unreachable, WriteFailed, Written
 from hacheck.impl.protocols.icestorm import messages
 from hacheck.impl.protocols.icestorm.core import Core
+from hacheck.impl.protocols.icestorm.deliveries import AGAIN, Deliveries
 from hacheck.impl.protocols.icestorm.election import CHECK, MASTER, MERGE, RESPONSE, Election
-from hacheck.impl.protocols.icestorm.following import Following
-from hacheck.impl.protocols.icestorm.forming import Forming
+from hacheck.impl.protocols.icestorm.group_formation import GroupFormation
 from hacheck.impl.protocols.icestorm.options import Options
-from hacheck.impl.protocols.icestorm.publishing import AGAIN, Publishing
 from hacheck.impl.protocols.icestorm.records import BEGINNING
+from hacheck.impl.protocols.icestorm.replica_state import ReplicaState, State
 from hacheck.impl.protocols.icestorm.service import Service
-from hacheck.impl.protocols.icestorm.standing import Standing, State
+from hacheck.impl.protocols.icestorm.slave import Slave
 from hacheck.impl.protocols.icestorm.store import Store, decoded
-from hacheck.impl.protocols.icestorm.updating import Updating
+from hacheck.impl.protocols.icestorm.updates import Updates
 
 
 class Replica(ProcessNode[Caller]):
@@ -43,16 +43,16 @@ class Replica(ProcessNode[Caller]):
     def __init__(self, setup: Setup, ident: int, nodes: dict[int, Name]) -> None:
         options: Options = setup.options
         self.process = Caller(setup, options.invocation_timeout_us)
-        self.standing = Standing(ident, nodes, self.process)
+        self.standing = ReplicaState(ident, nodes, self.process)
         self.store = Store(decoded(setup.durable, setup.member), self.process, transient=options.transient)
         if options.bug_stamp_reset_at_start:
             self.store.stamp = BEGINNING
         self.core = core = Core(setup.member, self.process, self.standing, self.store, options)
-        self.forming = core.forming = Forming(core)
-        self.following = Following(core)
-        self.updating = core.updating = Updating(core)
+        self.forming = core.forming = GroupFormation(core)
+        self.following = Slave(core)
+        self.updating = core.updating = Updates(core)
         self.service = core.service = Service(core)
-        self.publishing = core.publishing = Publishing(core)
+        self.publishing = core.publishing = Deliveries(core)
         self.election = core.election = Election(core)
         self.store.finished["probed"] = self._probed
         self._timers: dict[str, Callable[[], None]] = {

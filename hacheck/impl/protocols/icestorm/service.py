@@ -36,8 +36,8 @@ from hacheck.impl.protocols.icestorm.records import (
     Update,
     about,
 )
-from hacheck.impl.protocols.icestorm.standing import State
-from hacheck.impl.protocols.icestorm.updating import Work
+from hacheck.impl.protocols.icestorm.replica_state import State
+from hacheck.impl.protocols.icestorm.updates import Work
 
 
 class Service:

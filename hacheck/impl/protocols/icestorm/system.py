@@ -12,7 +12,7 @@ from hacheck.impl.protocols.icestorm.messages import MESSAGES
 from hacheck.impl.protocols.icestorm.options import Options
 from hacheck.impl.protocols.icestorm.oracle import IceStormOracle
 from hacheck.impl.protocols.icestorm.replica import Replica
-from hacheck.impl.protocols.icestorm.standing import State
+from hacheck.impl.protocols.icestorm.replica_state import State
 from hacheck.impl.system import Member, Oracle, Refused
 
 

@@ -1,7 +1,7 @@
 """A broker: one process that is a backup until the resource manager makes it the primary, or stands alone.
 
 Everything that comes in is looked up by its type; what a role has to do about it is in `backup` and `primary`, what
-clients want in `serving` and `declaring`, what comes from the resource manager in `governed`.
+clients want in `client_service` and `queue_changes`, what comes from the resource manager in `manager_interface`.
 
 **Source:** overview of the HA module, "Overview of HA classes", "Locating the Primary"; survey of broker failover
 protocols, sections 1.2 and 1.3.
@@ -32,18 +32,18 @@ from hacheck.impl.node import (
 from hacheck.impl.protocols.qpid import messages as wire
 from hacheck.impl.protocols.qpid import orders
 from hacheck.impl.protocols.qpid import status as statuses
-from hacheck.impl.protocols.qpid.answering import ConfigurationSource
 from hacheck.impl.protocols.qpid.backup import Backup
-from hacheck.impl.protocols.qpid.conversing import body_table
-from hacheck.impl.protocols.qpid.declaring import Declaring
-from hacheck.impl.protocols.qpid.governed import CHECK, Governed
+from hacheck.impl.protocols.qpid.client_service import TERM_BITS, ClientService
+from hacheck.impl.protocols.qpid.configuration_source import ConfigurationSource
+from hacheck.impl.protocols.qpid.dispatch import body_table
 from hacheck.impl.protocols.qpid.link import LINK
+from hacheck.impl.protocols.qpid.manager_interface import CHECK, ManagerInterface
 from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.primary import BACKUP_TIMEOUT, REGISTER, Primary
 from hacheck.impl.protocols.qpid.process import HEARTBEAT, Channel, Process
+from hacheck.impl.protocols.qpid.queue_changes import QueueChanges
 from hacheck.impl.protocols.qpid.queues import Queue, Wiring
-from hacheck.impl.protocols.qpid.serving import TERM_BITS, Serving
 from hacheck.impl.protocols.qpid.standalone import StandaloneReplica
 from hacheck.impl.protocols.qpid.store import Store, recover, system_of
 
@@ -80,15 +80,15 @@ class Broker(ProcessNode[Process]):
         self.primary: Primary | None = None
         self.replica: StandaloneReplica | None = None
         self.configuration = ConfigurationSource(self.process, options, self.wiring)
-        self.declaring = Declaring(
+        self.declaring = QueueChanges(
             self.process, options, self.wiring, self.store, self._queue_created, self._queue_destroyed,
             self.configuration.announce,
         )  # fmt: skip
-        self.serving = Serving(
+        self.serving = ClientService(
             self.process, options, self.wiring, self.store, self._queue_ready, self.declaring.remove_queue
         )
         self.declaring.use(self.serving)
-        self.governed = Governed(self)
+        self.governed = ManagerInterface(self)
         self._messages: dict[type[Message], Callable[[Name, Any], None]] = {
             wire.Frame: self._frame,
             wire.Heartbeat: self.process.heartbeat,

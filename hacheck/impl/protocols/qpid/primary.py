@@ -14,7 +14,7 @@ from msgspec import structs
 
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.qpid import status as statuses
-from hacheck.impl.protocols.qpid.answering import ConfigurationSource
+from hacheck.impl.protocols.qpid.configuration_source import ConfigurationSource
 from hacheck.impl.protocols.qpid.messages import Members, SubscribeQueue
 from hacheck.impl.protocols.qpid.objects import Info
 from hacheck.impl.protocols.qpid.options import Options

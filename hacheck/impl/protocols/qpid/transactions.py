@@ -40,7 +40,7 @@ from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Publication, Queue, Wiring
 
 if TYPE_CHECKING:
-    from hacheck.impl.protocols.qpid.serving import Serving
+    from hacheck.impl.protocols.qpid.client_service import ClientService
 
 OPEN: Final = "open"
 PREPARING: Final = "preparing"
@@ -91,7 +91,7 @@ class Transactions:
 
     __slots__ = ("_options", "_process", "_serving", "_wiring", "by_name", "caught_up", "ended")
 
-    def __init__(self, process: Process, options: Options, wiring: Wiring, serving: Serving) -> None:
+    def __init__(self, process: Process, options: Options, wiring: Wiring, serving: ClientService) -> None:
         self._process = process
         self._options = options
         self._wiring = wiring

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hacheck.impl.node import Name, Node, Record
-from hacheck.impl.protocols.artemis.colocated.hosting import process_of
 from hacheck.impl.protocols.artemis.colocated.options import ColocatedOptions, configuration_of
 from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
+from hacheck.impl.protocols.artemis.colocated.server_host import process_of
 from hacheck.impl.protocols.artemis.oracle import BrokerOracle
 from hacheck.impl.system import Broken, Member
 

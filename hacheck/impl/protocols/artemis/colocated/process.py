@@ -1,7 +1,7 @@
 """A process with a live server, which runs backups of live servers of other processes.
 
-This module takes the inputs; `hosting` translates between the servers and the process, and
-`requesting` asks for a backup and starts those that others ask for.
+This module takes the inputs; `server_host` translates between the servers and the process, and
+`backup_requests` asks for a backup and starts those that others ask for.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from hacheck.impl.node import (
     Started,
     Unreachable,
 )
+from hacheck.impl.protocols.artemis.colocated.backup_requests import FROM_OTHERS, TIMERS, BackupRequests
 from hacheck.impl.protocols.artemis.colocated.configuration import Configuration, inherited
-from hacheck.impl.protocols.artemis.colocated.hosting import SEPARATOR, Hosting, Server
 from hacheck.impl.protocols.artemis.colocated.messages import Backup, Carried, Hosts, RequestBackup
 from hacheck.impl.protocols.artemis.colocated.options import REMOTE, Settings, configuration_of, group_of
-from hacheck.impl.protocols.artemis.colocated.requesting import FROM_OTHERS, TIMERS, Requesting
+from hacheck.impl.protocols.artemis.colocated.server_host import SEPARATOR, Server, ServerHost
 from hacheck.impl.protocols.artemis.lines import line
 from hacheck.impl.protocols.artemis.messages import CreateSession, SessionRefused
 from hacheck.impl.protocols.artemis.replication.server import ReplicationBroker
@@ -87,8 +87,8 @@ class ColocatedProcess:
         self.live = False
         self._durable = setup.durable
         self._names = 0
-        self.hosting = Hosting(member.name)
-        self.requesting = Requesting(self)
+        self.hosting = ServerHost(member.name)
+        self.requesting = BackupRequests(self)
         live = tuple(Member(name, "primary") for name in self.processes)
         own = Setup(self.name, setup.incarnation, self._files(""), self.settings.servers)
         if self.settings.shared_store:

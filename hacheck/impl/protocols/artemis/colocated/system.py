@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from hacheck.impl.node import Effect, Input, Message, Name, Node, Setup, Started
 from hacheck.impl.protocols.artemis.client import Client
 from hacheck.impl.protocols.artemis.colocated.configuration import PORT_MAX
-from hacheck.impl.protocols.artemis.colocated.hosting import Hosting, Server
 from hacheck.impl.protocols.artemis.colocated.messages import COLOCATED
 from hacheck.impl.protocols.artemis.colocated.options import Settings, configuration_of, read
 from hacheck.impl.protocols.artemis.colocated.oracle import ColocatedOracle
 from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
+from hacheck.impl.protocols.artemis.colocated.server_host import Server, ServerHost
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.scale_down.system import places
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
@@ -35,7 +35,7 @@ class ColocatedClient:
     """The process of such a client."""
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
-        self._hosting = Hosting(member.name)
+        self._hosting = ServerHost(member.name)
         self._hosting.add(Server(member.name, Wanderer(member, members, setup)))
 
     def handle(self, given: Input, now_us: int) -> list[Effect]:

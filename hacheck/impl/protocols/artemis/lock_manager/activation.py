@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from hacheck.impl.protocols.artemis.lock_manager.broker import COORDINATED, SEQUENCE_KEY, LockedBroker
 from hacheck.impl.protocols.artemis.lock_manager.messages import ManagerAnswer
 from hacheck.impl.protocols.artemis.lock_manager.states import Standing, standing
-from hacheck.impl.protocols.artemis.replication import starting
+from hacheck.impl.protocols.artemis.replication import start
 from hacheck.impl.protocols.artemis.replication.broker import EMPTY, NO_SEQUENCE
 from hacheck.impl.protocols.artemis.replication.states import Cause, State
 
@@ -224,7 +224,7 @@ def activated(broker: LockedBroker, token: int, rest: str) -> None:
             stop_without(broker, "the lock was lost while the data were loaded")
             return
         broker.process.record("role_assumed", {"of": broker.node_id})
-    starting.activated(broker, token, rest)
+    start.activated(broker, token, rest)
 
 
 def stop_without(broker: LockedBroker, reason: str) -> None:

@@ -23,7 +23,7 @@ from hacheck.impl.protocols.artemis.messages import (
 )
 from hacheck.impl.protocols.artemis.replication import active, backup, cluster
 from hacheck.impl.protocols.artemis.replication import server as replication
-from hacheck.impl.protocols.artemis.replication import starting as replication_starting
+from hacheck.impl.protocols.artemis.replication import start as replication_starting
 from hacheck.impl.protocols.artemis.replication.broker import NO_SEQUENCE, Tables
 from hacheck.impl.protocols.artemis.replication.states import Cause, State
 from hacheck.impl.system import Member

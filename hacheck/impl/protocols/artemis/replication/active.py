@@ -26,7 +26,7 @@ from hacheck.impl.protocols.artemis.messages import (
 )
 from hacheck.impl.protocols.artemis.replication.broker import ALONE, REPLICATED, Broker, ReplicaLink
 from hacheck.impl.protocols.artemis.replication.states import Cause, State
-from hacheck.impl.protocols.artemis.replication.voting import begin_stay_vote
+from hacheck.impl.protocols.artemis.replication.votes import begin_stay_vote
 
 SMALL_CLUSTER = 2
 """In a cluster of so many nodes a replica that says too late that it is up to date may win any vote (AR-12)."""

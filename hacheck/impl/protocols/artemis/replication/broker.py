@@ -24,7 +24,7 @@ from hacheck.impl.protocols.artemis.options import ReplicationOptions
 from hacheck.impl.protocols.artemis.process import Process
 from hacheck.impl.protocols.artemis.replication.ballot import Ballot
 from hacheck.impl.protocols.artemis.replication.states import SERVING, Cause, State
-from hacheck.impl.protocols.artemis.serving import Server
+from hacheck.impl.protocols.artemis.session_server import Server
 from hacheck.impl.protocols.artemis.topology import Topology
 from hacheck.impl.system import Member
 

@@ -20,9 +20,9 @@ from hacheck.impl.protocols.artemis.replication.active import lose_replica
 from hacheck.impl.protocols.artemis.replication.backup import REPLICA, channel_closed, lose_primary, node_down
 from hacheck.impl.protocols.artemis.replication.backup import locate as locate_now
 from hacheck.impl.protocols.artemis.replication.broker import IN_SYNC, Broker
-from hacheck.impl.protocols.artemis.replication.starting import found
+from hacheck.impl.protocols.artemis.replication.start import found
 from hacheck.impl.protocols.artemis.replication.states import Cause, State
-from hacheck.impl.protocols.artemis.replication.voting import voter_gone
+from hacheck.impl.protocols.artemis.replication.votes import voter_gone
 
 
 def tick(broker: Broker) -> None:

@@ -57,10 +57,10 @@ from hacheck.impl.protocols.artemis.messages import (
     VoteRequest,
 )
 from hacheck.impl.protocols.artemis.process import Process
-from hacheck.impl.protocols.artemis.replication import active, backup, cluster, starting, voting
+from hacheck.impl.protocols.artemis.replication import active, backup, cluster, start, votes
 from hacheck.impl.protocols.artemis.replication.broker import Broker, Tables
 from hacheck.impl.protocols.artemis.replication.states import BROKER, State
-from hacheck.impl.protocols.artemis.serving import Server
+from hacheck.impl.protocols.artemis.session_server import Server
 from hacheck.impl.system import Member
 
 
@@ -89,15 +89,15 @@ MESSAGES: Mapping[type[Message], Callable[[Broker, Name, Any], None]] = {
     Fetch: _client,
     SessionPing: _client,
     StopServer: cluster.stop_server,
-    HealthPong: voting.gateway_answered,
+    HealthPong: votes.gateway_answered,
     NodeUp: cluster.node_up,
     NodeDown: cluster.node_left,
     BackupAnnounced: _announced,
     FindServer: cluster.find_server,
-    ServerFound: starting.server_found,
-    CopyGivenUp: starting.copy_given_up,
-    VoteRequest: voting.asked_to_vote,
-    Vote: voting.voted,
+    ServerFound: start.server_found,
+    CopyGivenUp: start.copy_given_up,
+    VoteRequest: votes.asked_to_vote,
+    Vote: votes.voted,
     RegisterBackup: active.registered,
     AlreadyReplicating: backup.already_replicating,
     SyncStarted: backup.sync_started,
@@ -123,16 +123,16 @@ def step(broker: Broker) -> None:
 TIMERS: Mapping[str, Callable[[Broker], None]] = {
     "tick": cluster.tick,
     "step": step,
-    "ballot": voting.ballot_due,
-    "network": voting.check_network,
-    "health": voting.health_due,
+    "ballot": votes.ballot_due,
+    "network": votes.check_network,
+    "health": votes.health_due,
 }
 
 TABLES = Tables(
     enter={
-        State.STARTING: starting.begin,
-        State.CHECKING: starting.check,
-        State.UNDECIDED: starting.ask,
+        State.STARTING: start.begin,
+        State.CHECKING: start.check,
+        State.UNDECIDED: start.ask,
         State.ALONE: active.serve_alone,
         State.SYNCING: active.copy,
         State.REPLICATED: active.enter_replicated,
@@ -143,24 +143,24 @@ TABLES = Tables(
         State.REGISTERING: backup.register,
         State.COPYING: nothing,
         State.IN_SYNC: nothing,
-        State.DECIDING: voting.decide,
-        State.ACTIVATING: starting.activate,
+        State.DECIDING: votes.decide,
+        State.ACTIVATING: start.activate,
         State.ISOLATED: cluster.isolate,
         State.STOPPED: cluster.stop,
     },
     steps={
-        State.CHECKING: starting.check_again,
-        State.UNDECIDED: starting.ask,
+        State.CHECKING: start.check_again,
+        State.UNDECIDED: start.ask,
         State.SYNCING: active.copy_due,
         State.REPLICATED: active.announcement_due,
         State.HANDED_OVER: active.handed_over,
         State.LOCATING: backup.locate_again,
         State.REGISTERING: backup.not_taken,
         State.IN_SYNC: backup.stop_called_due,
-        State.DECIDING: voting.vote_again,
+        State.DECIDING: votes.vote_again,
     },
     written={
-        "activation": starting.activated,
+        "activation": start.activated,
         "saved": backup.saved,
         "files": backup.files_written,
         "change": backup.change_written,
@@ -201,7 +201,7 @@ def _started(broker: Broker, given: Started) -> None:
     broker.process.set_timer("tick", broker.options.check_period_us)
     if broker.gateways:
         broker.process.set_timer("network", broker.options.network_check_period_us)
-    starting.begin(broker)
+    start.begin(broker)
 
 
 def _received(broker: Broker, given: Received) -> None:

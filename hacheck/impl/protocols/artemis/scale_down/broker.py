@@ -13,7 +13,7 @@ from msgspec import Struct
 from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import Name, Setup
 from hacheck.impl.protocols.artemis.journal import VERSION
-from hacheck.impl.protocols.artemis.scale_down.serving import ScalingServer
+from hacheck.impl.protocols.artemis.scale_down.target_server import ScalingServer
 from hacheck.impl.protocols.artemis.shared_store.broker import Broker, Tables
 from hacheck.impl.system import Member
 

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Effect, Halt, Input, Message, Name, Node, Setup, Started
-from hacheck.impl.protocols.artemis.colocated.hosting import SEPARATOR, Hosting, Server
 from hacheck.impl.protocols.artemis.colocated.messages import HOSTING
+from hacheck.impl.protocols.artemis.colocated.server_host import SEPARATOR, Server, ServerHost
 from hacheck.impl.protocols.artemis.messages import MESSAGES
 from hacheck.impl.protocols.artemis.scale_down.broker import ScalingBroker
 from hacheck.impl.protocols.artemis.scale_down.client import Operator, ScaleDownClient
 from hacheck.impl.protocols.artemis.scale_down.messages import SCALING
-from hacheck.impl.protocols.artemis.scale_down.node import ScaleDownBroker
 from hacheck.impl.protocols.artemis.scale_down.options import ScaleDownOptions, plan_of
 from hacheck.impl.protocols.artemis.scale_down.oracle import ScaleDownOracle
+from hacheck.impl.protocols.artemis.scale_down.server import ScaleDownBroker
 from hacheck.impl.protocols.artemis.session_messages import CLIENT_MESSAGES
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, STORE
 from hacheck.impl.system import Member, Oracle, Refused
@@ -41,7 +41,7 @@ class ScaleDownProcess:
     """A process: a server, the backup of another one beside it, or a backup alone."""
 
     def __init__(self, member: Member, members: tuple[Member, ...], setup: Setup) -> None:
-        self._hosting = Hosting(member.name)
+        self._hosting = ServerHost(member.name)
         options: ScaleDownOptions = setup.options
         servers = tuple(one for one in members if one.role == "primary")
         for number, server in enumerate(servers, 1):

@@ -15,8 +15,8 @@ from hacheck.impl.protocols.artemis.journal import Changes
 from hacheck.impl.protocols.artemis.messages import BackupAnnounced
 from hacheck.impl.protocols.artemis.options import SharedStoreOptions
 from hacheck.impl.protocols.artemis.process import Process
-from hacheck.impl.protocols.artemis.serving import Server
-from hacheck.impl.protocols.artemis.shared_store.loading import Loading
+from hacheck.impl.protocols.artemis.session_server import Server
+from hacheck.impl.protocols.artemis.shared_store.journal_reader import JournalReader
 from hacheck.impl.protocols.artemis.shared_store.states import BROKER, Cause, State
 from hacheck.impl.system import Member
 
@@ -86,7 +86,7 @@ class Broker:
         self.server: Server | None = None
         self.node_id = ""
         self.activation: Activation | None = None
-        self.loading: Loading | None = None
+        self.loading: JournalReader | None = None
         self.trying: set[str] = set()
         self.holding: set[str] = set()
         self.expected: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """A broker over a shared store: lock files decide who serves, a byte in them informs the others what they are to do.
 
 This module takes the inputs and knows who is to have them; `states` is the protocol as a table, and
-`waiting` and `serving` say what is done in each state.
+`passive` and `active` say what is done in each state.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from hacheck.impl.protocols.artemis.messages import (
     SessionRefused,
     StopServer,
 )
-from hacheck.impl.protocols.artemis.serving import REQUESTS, Server
-from hacheck.impl.protocols.artemis.shared_store import serving, waiting
+from hacheck.impl.protocols.artemis.session_server import REQUESTS, Server
+from hacheck.impl.protocols.artemis.shared_store import active, passive
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, PRIMARY_LOCK, Broker, Tables
 from hacheck.impl.protocols.artemis.shared_store.states import Cause, State
 from hacheck.impl.system import Member
@@ -64,53 +64,53 @@ def step(broker: Broker) -> None:
 
 TABLES = Tables(
     enter={
-        State.STARTING: waiting.begin,
-        State.WAITING_FOR_PRIMARY_LOCK: waiting.wait_for_primary_lock,
-        State.WAITING_FOR_BACKUP_LOCK: waiting.wait_for_backup_lock,
-        State.PASSIVE: waiting.wait_passively,
-        State.EXAMINING: waiting.examine,
-        State.LOADING: serving.load,
-        State.ACTIVATING: serving.activate,
-        State.ACTIVE: serving.serve,
-        State.HANDING_OVER: serving.finish,
-        State.HANDED_OVER: serving.hand_over,
-        State.STOPPING: serving.finish,
-        State.STOPPED: serving.stop,
+        State.STARTING: passive.begin,
+        State.WAITING_FOR_PRIMARY_LOCK: passive.wait_for_primary_lock,
+        State.WAITING_FOR_BACKUP_LOCK: passive.wait_for_backup_lock,
+        State.PASSIVE: passive.wait_passively,
+        State.EXAMINING: passive.examine,
+        State.LOADING: active.load,
+        State.ACTIVATING: active.activate,
+        State.ACTIVE: active.serve,
+        State.HANDING_OVER: active.finish,
+        State.HANDED_OVER: active.hand_over,
+        State.STOPPING: active.finish,
+        State.STOPPED: active.stop,
     },
-    timers={"tick": tick, "step": step, "monitor": serving.monitor, "failback": serving.check_failback},
+    timers={"tick": tick, "step": step, "monitor": active.monitor, "failback": active.check_failback},
     steps={
-        State.STARTING: waiting.begin,
-        State.WAITING_FOR_PRIMARY_LOCK: waiting.ask_for_primary_lock,
-        State.WAITING_FOR_BACKUP_LOCK: waiting.ask_for_backup_lock,
-        State.PASSIVE: waiting.poll,
-        State.HANDED_OVER: serving.look_for_primary,
+        State.STARTING: passive.begin,
+        State.WAITING_FOR_PRIMARY_LOCK: passive.ask_for_primary_lock,
+        State.WAITING_FOR_BACKUP_LOCK: passive.ask_for_backup_lock,
+        State.PASSIVE: passive.poll,
+        State.HANDED_OVER: active.look_for_primary,
     },
     read={
-        "node-id": waiting.node_id_read,
-        "poll": waiting.polled,
-        "examine": waiting.examined,
-        "mark": waiting.mark_looked_for,
-        "owner": serving.owner_read,
-        "activation": serving.activation_read,
-        "file": serving.file_read,
-        "monitor": serving.lock_file_confirmed,
-        "verify": serving.verified,
-        "failback": serving.failback_checked,
-        "handed-over": serving.primary_looked_for,
+        "node-id": passive.node_id_read,
+        "poll": passive.polled,
+        "examine": passive.examined,
+        "mark": passive.mark_looked_for,
+        "owner": active.owner_read,
+        "activation": active.activation_read,
+        "file": active.file_read,
+        "monitor": active.lock_file_confirmed,
+        "verify": active.verified,
+        "failback": active.failback_checked,
+        "handed-over": active.primary_looked_for,
     },
     written={
-        "failing-back": waiting.marked,
-        "activation": serving.activation_written,
-        "folder": serving.folder_written,
-        "live": serving.live_written,
-        "paused": serving.paused_written,
+        "failing-back": passive.marked,
+        "activation": active.activation_written,
+        "folder": active.folder_written,
+        "live": active.live_written,
+        "paused": active.paused_written,
     },
     locks={
-        (State.STARTING, PRIMARY_LOCK): waiting.probed,
-        (State.WAITING_FOR_PRIMARY_LOCK, PRIMARY_LOCK): waiting.primary_lock_answered,
-        (State.WAITING_FOR_BACKUP_LOCK, BACKUP_LOCK): waiting.backup_lock_answered,
-        (State.PASSIVE, PRIMARY_LOCK): waiting.passive_lock_answered,
-        (State.ACTIVE, PRIMARY_LOCK): serving.lock_confirmed,
+        (State.STARTING, PRIMARY_LOCK): passive.probed,
+        (State.WAITING_FOR_PRIMARY_LOCK, PRIMARY_LOCK): passive.primary_lock_answered,
+        (State.WAITING_FOR_BACKUP_LOCK, BACKUP_LOCK): passive.backup_lock_answered,
+        (State.PASSIVE, PRIMARY_LOCK): passive.passive_lock_answered,
+        (State.ACTIVE, PRIMARY_LOCK): active.lock_confirmed,
     },
 )
 
@@ -142,7 +142,7 @@ def _started(broker: Broker, given: Started) -> None:
     broker.process.set_timer("tick", broker.options.check_period_us)
     if broker.role == "primary":
         broker.process.line(221006)
-    waiting.begin(broker)
+    passive.begin(broker)
 
 
 def _received(broker: Broker, given: Received) -> None:
@@ -185,7 +185,7 @@ def _written(broker: Broker, given: Written) -> None:
     while counts and token:
         purpose = process.purposes.pop(token, "")
         if broker.server is not None:
-            serving.data_written(broker, broker.server)
+            active.data_written(broker, broker.server)
         if purpose:
             broker.tables.written[purpose](broker)
         token = process.next_done()
@@ -223,7 +223,7 @@ def _lock_lost(broker: Broker, given: LockLost) -> None:
             broker.go(Cause.BACKUP_LOCK_LOST)
     elif broker.state is State.EXAMINING:
         broker.go(Cause.NOT_MINE)
-    elif broker.state in OWNING and (broker.state is not State.ACTIVE or serving.monitored(broker)):
+    elif broker.state in OWNING and (broker.state is not State.ACTIVE or active.monitored(broker)):
         broker.fail("the primary lock is lost")
 
 

@@ -10,7 +10,7 @@ from hacheck.api.comparison import Checker, Compared
 from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.logs.alert_delivery import Receivers, receivers
-from hacheck.cli.logs.comparison import ComparisonOptions, what_is_compared
+from hacheck.cli.logs.comparison_options import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance import exit_code
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict
 from hacheck.cli.logs.traces import words
@@ -131,7 +131,7 @@ def monitor_traces(request: MonitorRequest) -> ExitCode:
 
 def logs_monitored(request: MonitorRequest, logs: FollowedLogs, compared: Compared, results: Path) -> ExitCode:
     """Follows logs with an adapter. Errors: `BadInput`."""
-    from hacheck.cli.logs.live_monitor import LiveRequest, monitor_logs
+    from hacheck.cli.logs.log_monitor import LiveRequest, monitor_logs
 
     live = LiveRequest(
         folder=Path(request.folder),

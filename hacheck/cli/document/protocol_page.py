@@ -9,17 +9,17 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hacheck.checker.diagram import Sightings, diagrams, mode_fields, walk
+from hacheck.checker.state_diagram import Sightings, diagrams, mode_fields, walk
 from hacheck.checker.verify import default_check
-from hacheck.cli.checking.exploring import explored
+from hacheck.cli.checking.explored_checks import explored
 from hacheck.cli.checking.request import Request
 from hacheck.cli.console import error_console
 from hacheck.cli.diagrams.markup import mermaid
 from hacheck.cli.diagrams.svg import svg
 from hacheck.cli.diagrams.view import View, view_of
-from hacheck.cli.document.findings import Findings
 from hacheck.cli.document.page import Source, page
 from hacheck.cli.document.prose import code
+from hacheck.cli.document.results_section import Findings
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.progress import progress_display

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from hacheck.impl.protocols.qpid.client_service import ClientService
 from hacheck.impl.protocols.qpid.messages import (
     Bind,
     Body,
@@ -34,14 +35,13 @@ from hacheck.impl.protocols.qpid.objects import Arguments
 from hacheck.impl.protocols.qpid.options import Options
 from hacheck.impl.protocols.qpid.process import Channel, Process
 from hacheck.impl.protocols.qpid.queues import Exchange, Queue, Wiring
-from hacheck.impl.protocols.qpid.serving import Serving
 from hacheck.impl.protocols.qpid.store import Store
 
 LEVELS = ("none", "configuration", "all")
 EXCHANGE_KINDS = ("direct", "fanout")
 
 
-class Declaring:
+class QueueChanges:
     """`created`, `destroyed`: what a primary has to do about a queue; `announce`: an event for those who follow."""
 
     __slots__ = ("_announce", "_created", "_destroyed", "_options", "_process", "_serving", "_store", "_wiring")
@@ -63,9 +63,9 @@ class Declaring:
         self._created = created
         self._destroyed = destroyed
         self._announce = announce
-        self._serving: Serving | None = None
+        self._serving: ClientService | None = None
 
-    def use(self, serving: Serving) -> None:
+    def use(self, serving: ClientService) -> None:
         """Where the messages of these queues are."""
         self._serving = serving
 

@@ -9,7 +9,7 @@ WINDOW = 32
 """So many records are asked for at a time."""
 
 
-class Loading:
+class JournalReader:
     """A load under way. The one that runs it reads the files in `wanted` and hands each in, until there are none.
 
     `problem`: why the journal cannot be used, or empty.

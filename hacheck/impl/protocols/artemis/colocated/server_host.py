@@ -63,7 +63,7 @@ class Server:
         self.names = {place: name for name, place in self.places.items()}
 
 
-class Hosting:
+class ServerHost:
     """The servers of one process. `servers`: by address, the process's own first. `ended`: those that ended themselves,
     and why. `effects`: what the process is to do."""
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import LockAnswered, SharedRead
 from hacheck.impl.protocols.artemis.journal import VERSION
-from hacheck.impl.protocols.artemis.serving import Server
+from hacheck.impl.protocols.artemis.session_server import Server
 from hacheck.impl.protocols.artemis.shared_store.broker import (
     ACTIVATION_KEY,
     BACKUP_LOCK,
@@ -24,7 +24,7 @@ from hacheck.impl.protocols.artemis.shared_store.broker import (
     Activation,
     Broker,
 )
-from hacheck.impl.protocols.artemis.shared_store.loading import Loading
+from hacheck.impl.protocols.artemis.shared_store.journal_reader import JournalReader
 from hacheck.impl.protocols.artemis.shared_store.states import Cause, State
 from hacheck.impl.system import Refused
 
@@ -86,11 +86,11 @@ def decoded(broker: Broker, given: SharedRead) -> Activation | None:
 def activation_written(broker: Broker) -> None:
     """Now the journal."""
     if broker.state is State.LOADING and broker.activation is not None:
-        broker.loading = Loading(broker.options, broker.activation.folder)
+        broker.loading = JournalReader(broker.options, broker.activation.folder)
         read_files(broker, broker.loading)
 
 
-def read_files(broker: Broker, loading: Loading) -> None:
+def read_files(broker: Broker, loading: JournalReader) -> None:
     """Asks for what is wanted next."""
     for key in loading.wanted:
         broker.read(key, f"file:{key}")
@@ -116,7 +116,7 @@ def file_read(broker: Broker, key: str, given: SharedRead) -> None:
         files_loaded(broker, loading)
 
 
-def files_loaded(broker: Broker, loading: Loading) -> None:
+def files_loaded(broker: Broker, loading: JournalReader) -> None:
     """Writes what was read as one; where activations have files of their own, into those."""
     assert broker.activation is not None
     folder = broker.activation.folder

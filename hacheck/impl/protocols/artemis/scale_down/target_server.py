@@ -13,7 +13,7 @@ from hacheck.impl.protocols.artemis.messages import Outgoing
 from hacheck.impl.protocols.artemis.options import BrokerOptions
 from hacheck.impl.protocols.artemis.process import Process
 from hacheck.impl.protocols.artemis.scale_down.messages import PreparedBranch, ScalingDown
-from hacheck.impl.protocols.artemis.serving import Storage
+from hacheck.impl.protocols.artemis.session_server import Storage
 from hacheck.impl.protocols.artemis.sessions import SessionServer
 
 

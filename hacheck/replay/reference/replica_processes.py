@@ -34,8 +34,8 @@ from hacheck.replay.outcomes import Awaited, EnvironmentLacks, Masked
 from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.product import PAUSE_SECONDS, Position
 from hacheck.replay.recording import Recording
-from hacheck.replay.reference.calls import line_of
-from hacheck.replay.reference.network import HeldNetwork
+from hacheck.replay.reference.call_messages import line_of
+from hacheck.replay.reference.held_network import HeldNetwork
 from hacheck.replay.reference.plugin import Reference, ReferenceSession, options_of
 from hacheck.replay.traffic import Traffic
 from hacheck.supervise.child_process import die_with_parent

@@ -47,7 +47,7 @@ class Consumer:
         self.held: dict[int, Stored] = {}
 
 
-class Serving:
+class ClientService:
     """The messages and consumers of a broker that clients use. `available`: positions that may be delivered, a heap for
     each queue that is consumed. `may_complete`: publishers may be informed."""
 

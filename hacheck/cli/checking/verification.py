@@ -17,9 +17,9 @@ from hacheck.atomic_files import replace_text
 from hacheck.checker.described_run import run_title
 from hacheck.checker.verify import CheckResult, PropertyResult, runs_of
 from hacheck.cli import json_output
-from hacheck.cli.checking import overview, recheck_report, report, runs
+from hacheck.cli.checking import overview, recheck_report, report, run_rendering
 from hacheck.cli.checking.ci_outputs import ci_outputs
-from hacheck.cli.checking.exploring import explored
+from hacheck.cli.checking.explored_checks import explored
 from hacheck.cli.checking.raising_limits import Earlier, command_of, raise_limits, show_raised
 from hacheck.cli.checking.request import Request
 from hacheck.cli.checking.shown_runs import settings_line, shown_run
@@ -45,7 +45,7 @@ NOTHING_TO_BLAME = (
 
 def verify_shipped(request: Request) -> ExitCode:
     """Runs the checks of every shipped spec, and returns what the process is to return."""
-    from hacheck.cli.checking.verifying_all import verify_all
+    from hacheck.cli.checking.verification_of_all import verify_all
 
     return verify_all(request)
 
@@ -60,7 +60,7 @@ def runner(*, every: bool, watched: bool) -> Callable[[Request], ExitCode]:
     if every:
         return verify_shipped
     if watched:
-        from hacheck.cli.checking.watching import watch
+        from hacheck.cli.checking.spec_watch import watch
 
         return watch
     return verify_spec
@@ -119,7 +119,7 @@ def write_report(
     page: json_output.Target, specification: Specification, document: VerifyDocument, results: Sequence[CheckResult]
 ) -> None:
     """Writes the page that `--report` asks for."""
-    from hacheck.cli.page.writing import verify_report
+    from hacheck.cli.page.report_files import verify_report
 
     page.save(verify_report(specification, document.to_dict(), results))
 
@@ -323,17 +323,17 @@ def show_run(
     place = specification.place_of(found.prop)
     console.print()
     console.print(report.run_heading(console, title, length, style, found.prop, place))
-    console.print(runs.indented(Text(settings_line(result.system, specification), style="quiet"), 2))
+    console.print(run_rendering.indented(Text(settings_line(result.system, specification), style="quiet"), 2))
     about = found.prop if found.answer.verdict == "violated" or found.without_value else None
     console.print()
     console.print(shown_run(console, result.system, run, about, steps=request.steps))
     if found.without_value:
-        console.print(runs.indented(Text(f"{symbols(console).violated} {found.answer.scope}", "bad")))
+        console.print(run_rendering.indented(Text(f"{symbols(console).violated} {found.answer.scope}", "bad")))
     if found.blamed is not None:
         from hacheck.cli.checking.blaming import shown_blame
 
         console.print()
-        console.print(runs.indented(shown_blame(found.blamed), 2))
+        console.print(run_rendering.indented(shown_blame(found.blamed), 2))
     console.print(Text("\nto see it again:", style="quiet"))
     console.print(f"  {command_for(request, result.check.name, found)}", markup=False, highlight=False, soft_wrap=True)
 
@@ -356,7 +356,7 @@ def show_gap(console: Console, specification: Specification, result: CheckResult
     console.print()
     console.print(report.run_heading(console, title, length, "bad", found.prop, place))
     start = "a state that nothing shown rules out"
-    console.print(runs.indented(runs.full_run(console, result.system, gap, found.prop, start), 2))
+    console.print(run_rendering.indented(run_rendering.full_run(console, result.system, gap, found.prop, start), 2))
 
 
 def write_itf(folder: Path, results: list[CheckResult]) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from hacheck.impl.kit.state_table import StateTable
 from hacheck.impl.node import Message, Name
-from hacheck.impl.protocols.artemis.colocated.hosting import process_of
 from hacheck.impl.protocols.artemis.colocated.messages import (
     AskStanding,
     BackupAnswered,
@@ -21,6 +20,7 @@ from hacheck.impl.protocols.artemis.colocated.messages import (
     RequestBackup,
     Standing,
 )
+from hacheck.impl.protocols.artemis.colocated.server_host import process_of
 
 if TYPE_CHECKING:
     from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
@@ -72,7 +72,7 @@ REQUEST = StateTable(
 )
 
 
-class Requesting:
+class BackupRequests:
     """What a process knows of its request. `round`: the one under way. `open`: who has not answered; `able`: who has
     room, and how many backups. `target`: the chosen one; `backup`: the address of the backup that was granted. `tries`:
     how often it was refused. `heard_us`: when each process last said which backups it has."""
@@ -239,17 +239,17 @@ class Requesting:
         process.send(sender, BackupAnswered(message.round, fits, address))
 
 
-ENTER: Mapping[Asking, Callable[[Requesting], None]] = {
-    Asking.COUNTING: Requesting._count,
-    Asking.REQUESTING: Requesting._request,
-    Asking.REFUSED: Requesting._refused,
-    Asking.BEREFT: Requesting._wait,
+ENTER: Mapping[Asking, Callable[[BackupRequests], None]] = {
+    Asking.COUNTING: BackupRequests._count,
+    Asking.REQUESTING: BackupRequests._request,
+    Asking.REFUSED: BackupRequests._refused,
+    Asking.BEREFT: BackupRequests._wait,
 }
-TIMERS: Mapping[str, Callable[[Requesting], None]] = {"tick": Requesting._tick, "asking": Requesting._due}
-FROM_OTHERS: Mapping[type[Message], Callable[[Requesting, Name, Any], None]] = {
-    AskStanding: Requesting._asked,
-    Standing: Requesting._standing,
-    RequestBackup: Requesting._requested,
-    BackupAnswered: Requesting._answered,
-    Hosts: Requesting._hosts,
+TIMERS: Mapping[str, Callable[[BackupRequests], None]] = {"tick": BackupRequests._tick, "asking": BackupRequests._due}
+FROM_OTHERS: Mapping[type[Message], Callable[[BackupRequests, Name, Any], None]] = {
+    AskStanding: BackupRequests._asked,
+    Standing: BackupRequests._standing,
+    RequestBackup: BackupRequests._requested,
+    BackupAnswered: BackupRequests._answered,
+    Hosts: BackupRequests._hosts,
 }

@@ -23,9 +23,9 @@ from hacheck.impl.protocols.artemis.scale_down.messages import (
     PreparedBranch,
     TargetFound,
 )
-from hacheck.impl.protocols.artemis.scale_down.serving import ScalingServer
+from hacheck.impl.protocols.artemis.scale_down.target_server import ScalingServer
+from hacheck.impl.protocols.artemis.shared_store.active import monitor, monitored, serve
 from hacheck.impl.protocols.artemis.shared_store.broker import BACKUP_LOCK, NODE_ID_KEY, PRIMARY_LOCK, STORE
-from hacheck.impl.protocols.artemis.shared_store.serving import monitor, monitored, serve
 from hacheck.impl.protocols.artemis.shared_store.states import Cause, State
 from hacheck.impl.system import Refused
 

@@ -19,7 +19,7 @@ from hacheck.impl.node import Message
 from hacheck.impl.protocols.icestorm.core import Core
 from hacheck.impl.protocols.icestorm.messages import Answer, Database, Init, Propose, Ready, Sync
 from hacheck.impl.protocols.icestorm.records import Stamp, Topic
-from hacheck.impl.protocols.icestorm.standing import State, Step
+from hacheck.impl.protocols.icestorm.replica_state import State, Step
 
 ROUNDS = ("propose", "sync", "init", "ready")
 
@@ -34,7 +34,7 @@ class Attempt(Struct):
     topics: dict[str, Topic]
 
 
-class Forming:
+class GroupFormation:
     """`attempt`: the one under way."""
 
     __slots__ = ("attempt", "core", "options", "process", "standing", "store")

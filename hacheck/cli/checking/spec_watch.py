@@ -19,7 +19,7 @@ from hacheck.api.errors import InputError
 from hacheck.checker.verify import CheckResult
 from hacheck.cli.checking.report import verdict_of
 from hacheck.cli.checking.request import Request
-from hacheck.cli.checking.verifying import verified
+from hacheck.cli.checking.verification import verified
 from hacheck.cli.console import output_console, symbols
 from hacheck.cli.guard import BadInput, ExitCode, Reported, say_bad_input
 from hacheck.cli.outputs import with_libraries

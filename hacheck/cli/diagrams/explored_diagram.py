@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from hacheck.atomic_files import replacing
-from hacheck.checker.diagram import ModeField, Sightings, diagrams, explore, mode_fields
 from hacheck.checker.engine import Progress
+from hacheck.checker.state_diagram import ModeField, Sightings, diagrams, explore, mode_fields
 from hacheck.cli.console import console_for, error_console
 from hacheck.cli.diagrams.view import View, view_of
 from hacheck.cli.guard import BadInput, ExitCode
@@ -112,7 +112,7 @@ def written(format: str, views: Sequence[View]) -> str:
 
 def show_text(views: Sequence[View], request: DiagramRequest, *, to_file: str | None) -> None:
     """The diagrams as text, on the terminal or into a file."""
-    from hacheck.cli.diagrams.text import text_diagram
+    from hacheck.cli.diagrams.terminal_diagram import text_diagram
 
     if to_file is None or to_file == "-":
         console = console_for(sys.stdout, no_color=request.no_color)

@@ -12,6 +12,7 @@ from hacheck.api.errors import InputError
 from hacheck.api.specification import Settings, Spec
 from hacheck.spark.check_lines import TEXT, CheckLines, FindLines, LineReader
 from hacheck.spark.check_records import FINDINGS, CheckRecords, FindRecords
+from hacheck.spark.conformance_request import Sought, compared_of
 from hacheck.spark.record_frames import (
     RECORD,
     grouped,
@@ -21,7 +22,6 @@ from hacheck.spark.record_frames import (
     record_frame,
     require_columns,
 )
-from hacheck.spark.sought import Sought, compared_of
 from hacheck.traces.adapters.adapter_files import load as load_adapter
 from hacheck.traces.conformance.verdicts import SCHEMA
 from hacheck.traces.drivers.spark_frames import spark_schema

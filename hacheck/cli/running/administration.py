@@ -16,9 +16,9 @@ from msgspec import Struct
 
 from hacheck.cli.console import visible
 from hacheck.cli.guard import BadInput, ExitCode, Reported
-from hacheck.cli.running.administering_brokers import SPEECHES, Operator, Refusal, Unsure, summary_lines
-from hacheck.cli.running.clustering import refusals
-from hacheck.cli.running.listening import Listener
+from hacheck.cli.running.broker_administration import SPEECHES, Operator, Refusal, Unsure, summary_lines
+from hacheck.cli.running.cluster_control import refusals
+from hacheck.cli.running.subscriber import Listener
 from hacheck.impl.node import Name
 from hacheck.impl.protocols.icestorm.messages import Query, Reply, View
 from hacheck.impl.protocols.icestorm.messages import Request as Wanted

@@ -27,7 +27,7 @@ from hacheck.impl.protocols.icestorm.records import (
     Update,
     plan,
 )
-from hacheck.impl.protocols.icestorm.standing import State
+from hacheck.impl.protocols.icestorm.replica_state import State
 
 LINES: dict[type[Update], str] = {
     Destroy: "topic_destroyed",
@@ -50,7 +50,7 @@ class Work(Struct):
     call: int = 0
 
 
-class Updating:
+class Updates:
     """`queue`: what waits its turn. `work`: the one being done; `committed`: it is on its way to the disks, so that
     the group cannot be left before it is through."""
 

@@ -19,7 +19,7 @@ from hacheck.impl.protocols.icestorm.records import (
     Update,
     plan,
 )
-from hacheck.impl.protocols.icestorm.standing import State, Step
+from hacheck.impl.protocols.icestorm.replica_state import State, Step
 
 LINES: dict[type[Update], str] = {
     Create: "topic_created",
@@ -32,7 +32,7 @@ LINES: dict[type[Update], str] = {
 """What a slave writes when it has made an update. A link is a subscriber to it."""
 
 
-class Following:
+class Slave:
     """The slave's side. It has no state of its own: what it knows is its standing and its database."""
 
     __slots__ = ("core", "options", "process", "standing", "store")

@@ -17,7 +17,7 @@ from hacheck.impl.protocols.artemis.replication.broker import (
     Broker,
 )
 from hacheck.impl.protocols.artemis.replication.states import Cause, State
-from hacheck.impl.protocols.artemis.serving import Server
+from hacheck.impl.protocols.artemis.session_server import Server
 
 ASK_AGAIN_US = 1_000_000
 

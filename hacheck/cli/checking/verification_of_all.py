@@ -19,7 +19,7 @@ from hacheck.cli.checking.raising_limits import raise_limits
 from hacheck.cli.checking.request import Request
 from hacheck.cli.checking.side_by_side import SideBySide, SpecResult, jobs_default
 from hacheck.cli.checking.summary import STYLES, VERDICTS, exit_code, listed, remark, tally
-from hacheck.cli.checking.verifying import document_of
+from hacheck.cli.checking.verification import document_of
 from hacheck.cli.console import error_console, output_console, seconds, symbols
 from hacheck.cli.engines import refuse_ignored, refuse_no_exploration
 from hacheck.cli.guard import BadInput, ExitCode

@@ -79,7 +79,7 @@ class Drained(Struct, frozen=True):
     members: tuple[int, ...] = ()
 
 
-class Standing:
+class ReplicaState:
     """What a replica knows of its group.
 
     `ident`: its identifier, which is its priority. `nodes`: the others, by identifier, in that order. `group`: the

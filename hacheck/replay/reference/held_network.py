@@ -17,7 +17,7 @@ import msgspec
 from hacheck.impl.node import Name
 from hacheck.impl.runtime.frames import Frames, Hello, frame, messages_of, read_hello, read_message
 from hacheck.impl.system import System
-from hacheck.replay.reference.calls import Calls
+from hacheck.replay.reference.call_messages import Calls
 from hacheck.replay.traffic import Message, Traffic
 from hacheck.supervise.event_loop_thread import LOOPBACK, EventLoopThread
 

@@ -34,7 +34,7 @@ CHECK = "status-check"
 WATCHDOG = "watchdog"
 
 
-class Governed:
+class ManagerInterface:
     """`term`: the highest the resource manager has spoken of. `asked`: a promotion that waits for the status check,
     with who asked. `checked_for`: the promotion for which the others were last asked. `stopped`: promotions up to this
     term are over. `has_ended`: it was ordered to keep no copies any more. `lease_until_us`: when the watchdog bites;

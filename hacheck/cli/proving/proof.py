@@ -20,10 +20,9 @@ from hacheck.checker.parametric.small_violations import Violation
 from hacheck.checker.parametric.solver_queries import Asking
 from hacheck.checker.verify import default_check
 from hacheck.cli import json_output
-from hacheck.cli.console import error_console, output_console
+from hacheck.cli.console import error_console, heading, output_console
 from hacheck.cli.engines import z3_is_there
 from hacheck.cli.guard import BadInput, ExitCode
-from hacheck.cli.heading import heading
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import ProgressLine
 from hacheck.cli.proving import report

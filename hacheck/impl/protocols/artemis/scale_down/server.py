@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from hacheck.impl.node import Effect, Input, Received, Setup, Unreachable
 from hacheck.impl.protocols.artemis.messages import StopServer
-from hacheck.impl.protocols.artemis.scale_down import moving as scale_down
+from hacheck.impl.protocols.artemis.scale_down import message_moves as scale_down
 from hacheck.impl.protocols.artemis.scale_down.broker import Plan, ScalingBroker
-from hacheck.impl.protocols.artemis.shared_store import serving
+from hacheck.impl.protocols.artemis.shared_store import active
 from hacheck.impl.protocols.artemis.shared_store.broker import PRIMARY_LOCK, Broker
 from hacheck.impl.protocols.artemis.shared_store.server import INPUTS, TABLES, SharedStoreBroker
 from hacheck.impl.protocols.artemis.shared_store.states import Cause, State
@@ -38,7 +38,7 @@ SCALING_TABLES = replace(
     steps={**TABLES.steps, **_STEPS},
     read={**TABLES.read, **_READ},
     written={**TABLES.written, **_WRITTEN},
-    locks={**TABLES.locks, (State.SCALING, PRIMARY_LOCK): serving.lock_confirmed},
+    locks={**TABLES.locks, (State.SCALING, PRIMARY_LOCK): active.lock_confirmed},
 )
 
 

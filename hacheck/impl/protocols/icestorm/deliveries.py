@@ -41,7 +41,7 @@ class Outlet:
         self.closed_until_us = 0
 
 
-class Publishing:
+class Deliveries:
     """`outlets`: by topic, then by identity of the subscriber, those that something was delivered to. `again`: what has
     failed and is to be sent once more, with the time for it."""
 

@@ -13,8 +13,8 @@ from random import Random
 from hacheck.impl.node import Name, Record
 from hacheck.impl.simulator.agenda import Agenda
 from hacheck.impl.simulator.clock import EVEN
+from hacheck.impl.simulator.fault_injection import Injector
 from hacheck.impl.simulator.faults import Direction, Fault
-from hacheck.impl.simulator.injecting import Injector
 from hacheck.impl.simulator.profiles import Menu
 from hacheck.impl.simulator.targets import DIRECTIONS, MEMBERS, Cluster
 
@@ -46,7 +46,7 @@ LASTS: dict[str, tuple[int, int]] = {
 """How long each kind lasts, in microseconds, at least and at most; each order of magnitude is as likely as another."""
 
 
-class Drawing:
+class RandomFaults:
     """The faults of one run, drawn as it goes. `stretch`: so many times further apart they are, and so many times as
     long they may last. `draws`: how often it was its turn."""
 
