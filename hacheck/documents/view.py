@@ -250,11 +250,13 @@ class Operand(Part, frozen=True, kw_only=True):
 
 class PropertyPart(Part, frozen=True, kw_only=True):
     """A part of a property. `op`: empty for a comparison, which has `operands`; `and`, `or`, `implies` and `not` have
-    `children`; a quantifier has a `variable` and `instances`, each of which is called `instance`."""
+    `children`; a quantifier has a `variable` and `instances`, each of which is called `instance`. `label`: what the
+    spec calls it, a definition with its arguments: `leads(n)`."""
 
     id: int
     op: str
     text: str
+    label: str | UnsetType = UNSET
     variable: str | UnsetType = UNSET
     instance: str | UnsetType = UNSET
     children: list[PropertyPart] | UnsetType = UNSET

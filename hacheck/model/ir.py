@@ -219,10 +219,12 @@ class Observation(Struct, frozen=True):
 
 
 class NamedValue(Struct, frozen=True):
-    """A value and what the spec calls it. No step and no property depends on it."""
+    """A value and what the spec calls it. No step and no property depends on it. `parameters`: the locals in the value
+    that an argument takes the place of, in order."""
 
     name: str
     value: Expression
+    parameters: tuple[str, ...] = ()
 
 
 class System(Struct, frozen=True):
@@ -235,7 +237,7 @@ class System(Struct, frozen=True):
     `endless`: the counters that have no greatest value. Their ranges end at a bound for an exploration up to one;
     `counters.ranges.unbounded` is the system without it.
     `promises`: what the spec marks as `acknowledged to clients`; where such a value grows, clients are promised
-    something. `definitions`: those without parameters, so that what is said of a property can have their names.
+    something. `definitions`: those of the spec, so that what is said of a property can have their names.
     """
 
     name: str

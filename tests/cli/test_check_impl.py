@@ -46,6 +46,44 @@ def test_wrong_code_is_told_with_its_schedule(votes: str) -> None:
     assert "  The smallest change that the model accepts: extra line: without this line.\n" in out
 
 
+def test_disagreements_are_drawn_and_on_a_page(votes: str, tmp_path: Path) -> None:
+    page, drawn = tmp_path / "found.html", tmp_path / "found.svg"
+    files = ("--report", str(page), "--format", "svg", "--out", str(drawn))
+    code, out, _ = check(votes, "--code", "twice=true", *files)
+    assert code == ExitCode.NOT_AS_EXPECTED
+    assert "no run of the model writes this line here" in out
+    assert drawn.read_text(encoding="utf-8").startswith("<svg ")
+    assert '"key":"' in (text := page.read_text(encoding="utf-8"))
+    assert "/schedule 1/disagreement" in text
+    code, out, _ = check(votes, "--code", "twice=true", "--format", "json")
+    assert code == ExitCode.NOT_AS_EXPECTED
+    view = json.loads(out)
+    assert (view["format"], view["check"]) == ("hacheck.view/1", "schedule 1")
+    assert "no run of the model writes this line here" in str(view["story"])
+
+
+def test_nothing_is_drawn_where_nothing_disagrees(votes: str, tmp_path: Path) -> None:
+    page = tmp_path / "found.html"
+    code, _, err = check(votes, "--deviations", "1", "--report", str(page))
+    assert code == ExitCode.AS_EXPECTED
+    assert "nothing to draw" in err
+    assert not page.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("--format", "itf"), "there is no such format"),
+        (("--out", "found.svg"), "--out goes with --format"),
+        (("--format", "svg", "--json", "-"), "would both write to standard output"),
+    ],
+)
+def test_drawings_that_cannot_be_made_are_refused(votes: str, words: tuple[str, ...], problem: str) -> None:
+    code, _, err = check(votes, *words)
+    assert code == ExitCode.BAD_INPUT
+    assert problem in err
+
+
 def test_everything_is_in_the_json(votes: str, tmp_path: Path) -> None:
     code, _, _ = check(votes, "--code", "twice=true", "--json", str(tmp_path / "found.json"))
     found = json.loads((tmp_path / "found.json").read_text())

@@ -25,8 +25,9 @@ def found_in(spec: Path) -> list[tuple[Views, Any, Any]]:
     """Every run that the checks of a spec find, with what makes views of it and its property."""
     specification = load_specification(str(spec))
     runs = []
-    for prepared in select(specification, (), {}, (), wide=False, no_color=True).prepared:
-        result = run_check(prepared, PortableEngine(), Limits(), lambda _: True, replay)
+    chosen = select(specification, (), {}, (), wide=False, no_color=True)
+    for question in chosen.questions:
+        result = run_check(chosen.prepare(question), PortableEngine(), Limits(), lambda _: True, replay)
         views = Views(result.system, places_of(result.system, specification.place_of))
         runs += [(views, one.answer.run, one.prop) for one in result.properties if one.answer.run is not None]
     return runs
@@ -151,12 +152,44 @@ def test_parts_of_a_property_have_the_names_of_definitions(tmp_path: Path) -> No
     spec = tmp_path / "named.ha"
     spec.write_text(NAMED, encoding="utf-8")
     ((views, run, asked),) = found_in(spec)
-    assert [one.name for one in views.system.definitions] == ["sent"]
+    assert [one.name for one in views.system.definitions] == ["sent", "kept"]
     goal = views.view(run, asked).to_json()["property"]["tree"]["goal"]
     first, second = goal["children"]
     assert first["text"] == "sent subset (Server 1).has"
     assert first["operands"][0]["text"] == "sent"
-    assert second["instances"][0]["children"][0]["text"] == "m in sent"
+    premise, then = second["instances"][0]["children"]
+    assert (premise["text"], premise.get("label")) == ("m in sent", None)
+    assert (then["text"], then["label"]) == ("kept(m)", "kept(m)")
+    assert [one["instance"] for one in then["instances"]] == ["Server 1"]
+
+
+ARGUMENTS = """system Arguments "x"
+node Server[2] { peer: Server? = none  told: set of 1..2 = {}  busy: bool = false }
+define alone(s: Server) = s.peer == none
+define knows(s: Server, m: 1..2): bool = m in s.told and not s.busy
+define someone(m: 1..2) = some s: Server where knows(s, m)
+action go(s: Server, o: Server) do
+  s.peer := o
+  s.told := { 1 }
+invariant kept "x": every s: Server satisfies (alone(s) or knows(s, 2)) and (knows(s, 1) implies someone(2))
+check default expect kept violated
+"""
+
+
+def test_definitions_with_parameters_are_named_with_their_arguments(tmp_path: Path) -> None:
+    """Also where they use each other; a comparison keeps what it compares, since that says more."""
+    spec = tmp_path / "arguments.ha"
+    spec.write_text(ARGUMENTS, encoding="utf-8")
+    ((views, run, asked),) = found_in(spec)
+    made = views.view(run, asked).to_json()["property"]
+    either, then = made["tree"]["goal"]["instances"][0]["children"]
+    alone, knows = either["children"]
+    assert (alone["text"], alone["label"]) == ("s.peer == none", "alone(s)")
+    assert [one["text"] for one in alone["operands"]] == ["s.peer"]
+    assert (knows["text"], knows["label"]) == ("knows(s, 2)", "knows(s, 2)")
+    assert [one["text"] for one in knows["children"]] == ["2 in s.told", "not s.busy"]
+    assert [one["label"] for one in then["children"]] == ["knows(s, 1)", "someone(2)"]
+    assert {letter for part in (alone, knows) for letter in made["truth"][part["id"]]} == {"0", "1"}
 
 
 def test_a_path_leads_on_as_the_links_of_the_page_do(runs: list[tuple[Views, Any, Any]]) -> None:

@@ -7,21 +7,18 @@ letter for each state by the part's number: 1, 0, or - where it has no value.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
+from hacheck.checker.run_view.definition_names import DefinitionNames, words_of
 from hacheck.model.evaluation import EvaluationError, Scope, domain_values, evaluate
-from hacheck.model.expressions import Binary, Constant, Domain, Expression, Local, Quantified, Unary, Variable
+from hacheck.model.expressions import Binary, Constant, Domain, Expression, Local, Quantified, Unary
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import Property
-from hacheck.model.render import show, show_expression
-from hacheck.model.rewrite import rebuild
+from hacheck.model.render import show
 from hacheck.model.runs import State
 from hacheck.model.types import Bool, Value
 from hacheck.model.typing import type_of
-
-EXPRESSIONS = get_args(Expression)
 
 Part: TypeAlias = dict[str, Any]
 
@@ -37,11 +34,7 @@ class PropertyParts:
         self.truth: list[list[str]] = []
         self.goal: Part | None = None
         self.premise: Part | None = None
-        self._names = {
-            words: one.name
-            for one in (*interpreter.system.definitions, *interpreter.system.promises)
-            if len(words := _words(one.value)) > len(one.name)
-        }
+        self._names = DefinitionNames((*interpreter.system.definitions, *interpreter.system.promises))
 
     def look(self, states: Sequence[State]) -> None:
         """Adds the truth of every part in each state, in order."""
@@ -72,6 +65,8 @@ class PropertyParts:
 
     def _new(self, expression: Expression) -> Part:
         part: Part = {"id": len(self.truth), "op": "", "text": self._text(expression)}
+        if (name := self._names.of(expression)) is not None:
+            part["label"] = words_of(name)
         self.truth.append([])
         if len(self.truth) > PARTS_MAX:
             return part
@@ -81,7 +76,9 @@ class PropertyParts:
         elif isinstance(expression, Unary) and expression.operator == "not" and _opens(expression.operand):
             part["op"] = "not"
         elif isinstance(expression, Quantified) and expression.kind != "count" and expression.domain.within is None:
-            part |= {"op": expression.kind, "variable": _words_of(expression.variable)}
+            part |= {"op": expression.kind, "variable": words_of(expression.variable)}
+        if not part["op"] and "label" in part and part["label"].endswith(")"):
+            part["text"] = words_of(self._names.opened(expression))  # what is compared says more than a name does
         return part
 
     def _terms(self, part: Part, expression: Expression, scope: Scope) -> list[tuple[Expression, Scope]]:
@@ -112,14 +109,7 @@ class PropertyParts:
 
     def _text(self, expression: Expression) -> str:
         """An expression in words, with the names of definitions in place of what they stand for."""
-        return _words(self._with_names(expression)) if self._names else _words(expression)
-
-    def _with_names(self, node: Any) -> Any:
-        if isinstance(node, EXPRESSIONS) and not isinstance(node, Constant | Local | Variable):
-            name = self._names.get(_words(node))
-            if name is not None:
-                return Local(name, type_of(node))
-        return rebuild(node, self._with_names)
+        return words_of(self._names.shown(expression))
 
     # ---- as data ----
 
@@ -189,15 +179,6 @@ def _compared(expression: Expression) -> list[Expression]:
 
 def _speaks(expression: Expression) -> bool:
     return not isinstance(expression, Constant | Local)
-
-
-def _words(expression: Expression) -> str:
-    return _words_of(show_expression(expression))
-
-
-def _words_of(text: str) -> str:
-    """Without the numbers that distinguish locals of one name."""
-    return re.sub(r"\$\d+", "", text)
 
 
 __all__ = ["Bool", "Part", "PropertyParts"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from hacheck.cli.command_line import Argument, Writes, flag, option
-from hacheck.cli.guard import ExitCode, guarded
+from hacheck.cli.guard import BadInput, ExitCode, guarded
 from hacheck.cli.options import MEMBERS_MAX, DebugOption, NoColorOption, SettingOptions, specs_beginning
 
 CLUSTER, LIMITS, OUTPUT = "The cluster", "Limits", "Output"
@@ -22,6 +22,8 @@ EPILOG = """
   hacheck check-impl my.module:system --spec my.ha          code of your own (hacheck explain testing)
 
   hacheck check-impl icestorm --code bug_stamp_reset_at_start=true
+
+  hacheck check-impl icestorm --code bug_stamp_reset_at_start=true --report broken.html    to step through
 
 [bold]Exit codes[/]
 
@@ -49,6 +51,10 @@ TIME = "Stop after this time: 90s, 5m."
 SCHEDULES = "Stop after this many schedules: 1000, 10k."
 ALL = "Stop at the Nth disagreement, not at the first."
 JSON = "Write everything found as JSON (- is stdout)."
+FORM = "Write the first disagreement as svg, mermaid, plantuml (drawings), shiviz or json (the view) instead."
+FORMATS = ("svg", "mermaid", "plantuml", "shiviz", "json")
+OUT = "Where --format writes, instead of standard output."
+REPORT = "Write one HTML page with every schedule that disagrees, to step through."
 QUIET = "Show only disagreements and the summary."
 
 
@@ -59,17 +65,30 @@ def compared_beginning(incomplete: str) -> list[str]:
     return [name for name in FOLLOWED if name.startswith(incomplete)]
 
 
+Form = Annotated[One, option("--format", metavar="FORM", help=FORM, panel=OUTPUT)]
+Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT, writes=Writes())]
+Report = Annotated[One, option("--report", metavar="FILE", help=REPORT, panel=OUTPUT, writes=Writes())]
+Node = Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=CLUSTER)]
+Code = Annotated[list[str] | None, option("--code", metavar="NAME=VALUE", help=OPTION, panel=CLUSTER)]
+
+Deviations = Annotated[int, option("--deviations", metavar="N", help=DEVIATIONS, panel=LIMITS, least=0, most=1000)]
+
+Steps = Annotated[int | None, option("--steps", metavar="N", help=STEPS, panel=LIMITS, least=1, most=1_000_000)]
+
+Replicas = Annotated[
+    int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1, most=MEMBERS_MAX)
+]
+
+
 @guarded
 def check_impl(
     code: Annotated[str, Argument("CODE", CODE, compared_beginning, "module")],
     spec: Annotated[One, option("--spec", metavar="SPEC", help=SPEC, offers=specs_beginning, reads="spec")] = None,
     check: Annotated[One, option("--check", metavar="NAME", help=CHECK)] = None,
     settings: SettingOptions = None,
-    options: Annotated[list[str] | None, option("--code", metavar="NAME=VALUE", help=OPTION, panel=CLUSTER)] = None,
-    nodes: Annotated[list[str] | None, option("--node", metavar="NAME=NODE", help=NODE, panel=CLUSTER)] = None,
-    replicas: Annotated[
-        int | None, option("--replicas", metavar="N", help=REPLICAS, panel=CLUSTER, least=1, most=MEMBERS_MAX)
-    ] = None,
+    options: Code = None,
+    nodes: Node = None,
+    replicas: Replicas = None,
     clients: Annotated[
         int | None, option("--clients", metavar="N", help=CLIENTS, panel=CLUSTER, least=0, most=MEMBERS_MAX)
     ] = None,
@@ -77,16 +96,15 @@ def check_impl(
     cuts: Annotated[int, option("--cuts", metavar="N", help=CUTS, panel=LIMITS, least=0, most=1000)] = 0,
     power: Annotated[int, option("--power", metavar="N", help=POWER, panel=LIMITS, least=0, most=1000)] = 0,
     lock_losses: Annotated[int, option("--lock-losses", metavar="N", help=LOCKS, panel=LIMITS, least=0, most=1000)] = 0,
-    deviations: Annotated[
-        int, option("--deviations", metavar="N", help=DEVIATIONS, panel=LIMITS, least=0, most=1000)
-    ] = 2,
-    steps: Annotated[
-        int | None, option("--steps", metavar="N", help=STEPS, panel=LIMITS, least=1, most=1_000_000)
-    ] = None,
+    deviations: Deviations = 2,
+    steps: Steps = None,
     time: Annotated[str, option("--time", metavar="T", help=TIME, panel=LIMITS)] = "60s",
     schedules: Annotated[str, option("--schedules", metavar="N", help=SCHEDULES, panel=LIMITS)] = "1M",
     found: Annotated[int, option("--disagreements", metavar="N", help=ALL, panel=LIMITS, least=1, most=1_000_000)] = 1,
     json: Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())] = None,
+    form: Form = None,
+    out: Out = None,
+    report: Report = None,
     quiet: Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)] = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
@@ -97,6 +115,7 @@ def check_impl(
     from hacheck.cli.running.schedule_exploration import Request, explore_schedules
     from hacheck.testing.schedules.schedule_search import Limits
 
+    _refuse_drawings(form, out, json)
     return explore_schedules(
         Request(
             code=code,
@@ -111,7 +130,20 @@ def check_impl(
             steps=steps,
             limits=Limits(deviations, 0, parse_count("--schedules", schedules), parse_seconds(time), found),
             json=json,
+            form=form,
+            out=out,
+            report=report,
             quiet=quiet,
             no_color=no_color,
         )
     )
+
+
+def _refuse_drawings(form: str | None, out: str | None, json: str | None) -> None:
+    """Errors: `BadInput` where nothing can be drawn as the options say."""
+    if form is not None and form not in FORMATS:
+        raise BadInput(f"--format {form}: there is no such format", f"there are {', '.join(FORMATS)}")
+    if out is not None and form is None:
+        raise BadInput("--out goes with --format", "or --report FILE, for a page")
+    if form is not None and (out or "-") == "-" and json == "-":
+        raise BadInput("--format and --json would both write to standard output", "name a file: --out FILE")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import msgspec
@@ -39,21 +40,25 @@ def report_code_run(file: str, content: Json, report: str) -> ExitCode:
     """Runs it again, and writes a page to step through it. Errors: `BadInput`."""
     target = open_target(report)
     view = _view(file, content)
-    protocol = view["spec"]
-    key = "/".join(part.replace("/", "_") for part in (protocol, view["check"], "run"))
-    frame = {
+    target.save(code_page(view["spec"], "a run of the reference implementation", {"run": view}))
+    return ExitCode.AS_EXPECTED
+
+
+def code_page(code: str, description: str, views: Mapping[str, Json]) -> str:
+    """A page to step through runs of code, by their names."""
+    frame: dict[str, Json] = {
         "hacheck": version(),
-        "system": protocol,
-        "description": "a run of the reference implementation",
-        "spec": protocol,
+        "system": code,
+        "description": description,
+        "spec": code,
         "checks": [],
         "not_run": [],
         "texts": {},
         "diagrams": {},
         "conform": None,
     }
-    target.save(html_page(frame, [(key, view | {"name": "run"})]))
-    return ExitCode.AS_EXPECTED
+    keys = {name: [part.replace("/", "_") for part in (code, view["check"], name)] for name, view in views.items()}
+    return html_page(frame, [("/".join(keys[name]), view | {"name": name}) for name, view in views.items()])
 
 
 def _view(file: str, content: Json) -> Json:

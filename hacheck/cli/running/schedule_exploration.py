@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,13 +12,15 @@ from msgspec.structs import replace
 from hacheck.api.comparison import nodes_of
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.verify import default_check, questions_of
-from hacheck.cli.console import output_console, say, seconds, symbols
+from hacheck.cli.console import error_console, output_console, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
+from hacheck.cli.pictures.run_formats import drawing
 from hacheck.cli.pictures.run_picture import RunPicture
 from hacheck.cli.progress import ProgressLine
 from hacheck.cli.running.protocols import first_possible, refusals
+from hacheck.cli.running.saved_code_runs import code_page
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.documents.implementation import CheckImplDocument, Disagreement, ScheduleStep
 from hacheck.impl.system import System
@@ -46,6 +49,10 @@ if TYPE_CHECKING:
 
 REPLICAS_TRIED = (2, 3, 1, 4)
 
+SCHEDULES = "schedules in which the code does what the model does not allow"
+
+Json: TypeAlias = Any
+
 FAULTS = {"crash": "crash", "cut": "cut", "power": "power failure", "lock": "lost lock"}
 """What people call the kinds of faults."""
 
@@ -65,6 +72,9 @@ class Request(Struct, frozen=True):
     steps: int | None
     limits: Limits
     json: str | None
+    form: str | None
+    out: str | None
+    report: str | None
     quiet: bool
     no_color: bool
 
@@ -72,6 +82,8 @@ class Request(Struct, frozen=True):
 def explore_schedules(request: Request) -> ExitCode:
     """Explores, reports what was found, and returns what the process is to return. Errors: `BadInput`, `Reported`."""
     target = None if request.json is None else open_target(request.json)
+    drawn = open_target(request.out or "-") if request.form is not None else None
+    page = None if request.report is None else open_target(request.report)
     with refusals():
         followed = _followed(request)
         code = code_of(followed.code)
@@ -90,7 +102,18 @@ def explore_schedules(request: Request) -> ExitCode:
     shown = [(found, _instead(tracker, found)) for found in explored.found]
     if target is not None:
         target.write(document_of(request, explored, shown, unshown, ended))
-    if request.json != "-":
+    views = [_view(request, setting, found, place) for place, found in enumerate(explored.found, start=1)]
+    if page is not None and views:
+        name = "disagreement" if len(views) == 1 else "disagreement {}"
+        page.save(code_page(request.code, SCHEDULES, {name.format(n): view for n, view in enumerate(views, start=1)}))
+    if drawn is not None and views:
+        content = json.dumps(views[0], ensure_ascii=False) + "\n"
+        drawn.save(content if request.form == "json" else drawing(request.form or "", views[0]))
+    if not views and (page or drawn) is not None:
+        unwritten = " and ".join(one for one in (request.report, request.form and (request.out or "-")) if one)
+        errors = error_console(no_color=request.no_color)
+        say(errors, f"no schedule disagrees, so there is nothing to draw: {unwritten} is not written")
+    if request.json != "-" and (drawn is None or drawn.path is not None):
         _show(request, setting, explored, shown, unshown, ended)
     return ended
 
@@ -281,11 +304,22 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: Un
 
 
 def _show_schedule(console: Console, setting: Setting, found: Found) -> None:
+    console.print(RunPicture(ViewReader(_code_view(setting, found))))
+    say(console, f"{symbols(console).violated} {why(found)}", "bad")
+
+
+def _code_view(setting: Setting, found: Found) -> Json:
     members = setting.code.members(setting.replicas, setting.clients, setting.options)
     choices = [step.choice for step in found.steps]
     entries, _ = schedule_entries(setting.code, members, setting.options, choices)
-    console.print(RunPicture(ViewReader(code_view(CodeRun(members, entries, broken=(why(found),))))))
-    say(console, f"{symbols(console).violated} {why(found)}", "bad")
+    return code_view(CodeRun(members, entries, broken=(why(found),)))
+
+
+def _view(request: Request, setting: Setting, found: Found, place: int) -> Json:
+    """The view of a schedule, with what it is a run of."""
+    return _code_view(setting, found) | {
+        "spec": request.code, "check": f"schedule {place}", "settings": dict(request.options),
+    }  # fmt: skip
 
 
 def why(found: Found) -> str:

@@ -1,4 +1,4 @@
-"""Values that have names in a spec: definitions without parameters, and what is marked `acknowledged to clients`.
+"""Values that have names in a spec: definitions, and what is marked `acknowledged to clients`.
 
 Neither changes a step or a property. What is said of runs has the names of definitions, and says where a value grows
 that clients have been promised.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from hacheck.model import ir
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
-from hacheck.model.language.context import Context, Scope
+from hacheck.model.language.context import Bound, Context, Scope
 from hacheck.model.language.diagnostics import error
 from hacheck.model.language.expressions import elaborate
 from hacheck.model.language.resolve_types import resolve
@@ -42,9 +42,9 @@ def _of(context: Context, one: d.Declaration) -> Iterator[ir.NamedValue]:
 
 
 def definitions(context: Context, declarations: Iterable[d.Declaration]) -> tuple[ir.NamedValue, ...]:
-    """The values of all definitions without parameters, but for those that read the state before a step."""
-    plain = (one for one in declarations if isinstance(one, d.Definition) and not one.parameters)
-    return tuple(_defined(context, one) for one in plain if not reads_before(one.value))
+    """The values of all definitions, folded as where they are used, without those that read the state before a step."""
+    written = (one for one in declarations if isinstance(one, d.Definition))
+    return tuple(_defined(context, one) for one in written if not reads_before(one.value))
 
 
 def reads_before(written: t.Expression) -> bool:
@@ -54,4 +54,11 @@ def reads_before(written: t.Expression) -> bool:
 
 def _defined(context: Context, one: d.Definition) -> ir.NamedValue:
     returns = None if one.type is None else resolve(context, one.type, one.name.text)
-    return ir.NamedValue(one.name.text, elaborate(one.value, Scope(context, expanding=(one.name.text,)), returns))
+    scope = Scope(context, expanding=(one.name.text,))
+    parameters = []
+    for parameter in one.parameters:
+        local = context.fresh_local(parameter.name.text, resolve(context, parameter.type, parameter.name.text))
+        parameters.append(local.name)
+        scope = scope.bind(parameter.name.text, Bound(local))
+    value = context.fold(elaborate(one.value, scope, returns))
+    return ir.NamedValue(one.name.text, value, tuple(parameters))
