@@ -31,7 +31,7 @@ KINDS_SHOWN = 15
 @guarded
 def adapter(
     action: Annotated[str, Argument("ACTION", ACTION)],
-    log: Annotated[str, Argument("LOG", LOG, reads="file")],
+    log: Annotated[str | None, Argument("LOG", LOG, reads="file")] = None,
     out: Annotated[str | None, option("--out", "-o", metavar="FILE", help=OUT, writes=Writes())] = None,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
@@ -45,8 +45,13 @@ def adapter(
     from hacheck.traces.adapters.drafts import drafted
 
     if action not in ACTIONS:
-        raise BadInput(f"unknown action {action!r}", "there is: new")
+        raise BadInput(f"unknown action {action!r}", f"there is: new, as in hacheck adapter new {log or action}")
+    if log is None:
+        raise BadInput("no log is given", "add an example of a log: hacheck adapter new lb1.log")
     path = Path(log)
+    if path.is_dir():
+        example = next((one for one in sorted(path.rglob("*")) if one.is_file()), path / "lb1.log")
+        raise BadInput(f"{log} is a folder", f"give one of its logs: hacheck adapter new {example}")
     target = None if out is None else open_target(out)
     try:
         with path.open(encoding="utf-8", errors="backslashreplace") as lines:

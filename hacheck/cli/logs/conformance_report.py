@@ -71,7 +71,11 @@ def show_verdict(
     if verdict.kind != "conforms":
         lines = [Text(verdict.reason) if nowhere else Text.assemble(place(verdict), ": ", verdict.reason)]
     if verdict.reason.startswith(NO_NODE):
-        lines.append(Text(f"map it to a node of the model: --node {verdict.node}=NODE"))
+        lines.append(
+            Text(
+                f'map it to a node of the model: --node {verdict.node}=NODE, or "{verdict.node}" = "NODE" below [nodes]'
+            ).append(" in the adapter")
+        )
     lines += impossible_lines(verdict)
     if verdict.expected and not verdict.failing:
         lines.append(Text("the model would have allowed: " + "; ".join(verdict.expected)))

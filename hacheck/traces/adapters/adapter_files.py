@@ -212,8 +212,18 @@ class _Loading:
         if not isinstance(fields, dict):
             self._wrong("fields is not a table", 'write fields = { old = "string" }', "event", at, "fields")
         rules = tuple(self._field(key, value, at, pattern) for key, value in fields.items())
+        if pattern is not None:
+            self._every_group_is_read(pattern, {*fields, "node"}, at)
         about = self._text(item, "about", "event", at, "")
         return EventRule(name, about, tuple(has), pattern, self._where(item, "event", at), whole, rules)
+
+    def _every_group_is_read(self, pattern: re.Pattern[str], read: set[str], at: int) -> None:
+        """A named group that no field takes would be left out of the record without a word, and a trace would conform
+        whatever stands there. Groups that the pattern itself refers to are for it alone."""
+        for name in pattern.groupindex:
+            if name not in read and f"(?P={name})" not in pattern.pattern and f"(?({name})" not in pattern.pattern:
+                hint = f'add fields.{name} = "int" (or string, bool, …); a group that is no field is written (?:…)'
+                self._wrong(f"group {name} of the pattern is in no field", hint, "event", at, "pattern")
 
     def _field(self, name: str, given: object, at: int, pattern: re.Pattern[str] | None) -> FieldRule:
         table: Mapping[str, Any] = given if isinstance(given, dict) else {}

@@ -26,6 +26,9 @@ NONE = "none"
 NO_NODE = "-"
 """The node of lines that are nobody's."""
 
+NODES_NAMED_MAX = 8
+"""So many nodes of the model are named where a record names another one."""
+
 _UNKNOWN = -1
 _WRONG, _BOUND = -1, -2  # what no value is: not of the type at all; of a larger one of its kind
 _TRAILING_NUMBER = re.compile(r"(.*?)([0-9]+)")
@@ -79,7 +82,7 @@ class Encoder(Struct):
         self._fields(taken, codes, work)
         for row in np.flatnonzero(writers == _UNKNOWN).tolist():  # last: whatever else is wrong with it, it is nobody's
             node = taken.column(NODE)[row].as_py()
-            work.unmatchables[row] = Unmatchable(row, "node", f"the model has no node `{node}`")
+            work.unmatchables[row] = Unmatchable(row, "node", f"the model has no node `{node}`; it has {self._nodes()}")
         work.put(self.compiled.record.writer, np.where(writers == _UNKNOWN, 0, writers + 1))
         codes = codes.copy()
         codes[list(work.unmatchables)] = 0
@@ -97,6 +100,12 @@ class Encoder(Struct):
             if writer is not None and self._is_called(writer[0], writer[1], node)
         ]
         return found[0] if len(found) == 1 else _UNKNOWN
+
+    def _nodes(self) -> str:
+        """The names of the nodes that a record may name, not all where they are many."""
+        names = [f"{writer[0]}-{writer[1]}" for writer in self.shape.writers if writer is not None]
+        more = f" and {len(names) - NODES_NAMED_MAX} more" if len(names) > NODES_NAMED_MAX else ""
+        return f"{', '.join(names[:NODES_NAMED_MAX])}{more}"
 
     def _is_called(self, kind: str, number: int, word: str) -> bool:
         parts = _TRAILING_NUMBER.fullmatch(word)

@@ -38,6 +38,17 @@ pattern = 'tick'
 """
 
 
+def test_a_group_that_no_field_takes_is_refused() -> None:
+    """It would be left out of the records without a word, and logs would conform whatever stands there."""
+    with pytest.raises(TracesError) as found:
+        from_toml(GOOD.replace('fields.took = "float"\n', ""), "mine.toml")
+    assert found.value.message == "mine.toml:15: group took of the pattern is in no field"
+    assert 'add fields.took = "int"' in str(found.value.hint)
+    for pattern in (r"took (?:\w+)", r"took (?P<q>[#%])\w+(?P=q)", r"took (?P<a>x)?(?(a)y|z)", r"by (?P<node>\w+)"):
+        event = f"[[event]]\nname = 'took'\nhas = 'took'\npattern = '{pattern}'\n"
+        from_toml(GOOD[: GOOD.index("[[event]]")] + event, "mine.toml")
+
+
 def test_adapter_in_a_file_reads_a_log(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(GOOD)
     log = tmp_path / "a.log"

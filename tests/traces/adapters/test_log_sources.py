@@ -149,6 +149,15 @@ def test_draft_is_written_by_the_command(tmp_path: Path) -> None:
     assert from_toml((tmp_path / "mine.toml").read_text(encoding="utf-8"), "mine.toml").events
 
 
+def test_an_adapter_is_drafted_from_a_log_and_not_from_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "night").mkdir()
+    (tmp_path / "night" / "server-1.log").write_text(LOG, encoding="utf-8")
+    ended = hacheck("adapter", "new", str(tmp_path / "night"), columns=200)
+    assert (ended.code, f"hacheck adapter new {tmp_path / 'night' / 'server-1.log'}" in ended.err) == (2, True)
+    forgotten = hacheck("adapter", "server-1.log", columns=200)
+    assert (forgotten.code, "hacheck adapter new server-1.log" in forgotten.err) == (2, True)
+
+
 def test_log_without_time_stamps_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("hello\nworld\n", encoding="utf-8")
     ended = hacheck("adapter", "new", str(tmp_path / "a.log"))

@@ -130,7 +130,7 @@ def test_node_that_the_model_does_not_have_decides_nothing(pairs: ir.System, ord
     records[place] = LogRecord(records[place].event, ("Server", 3), records[place].fields, records[place].time)
     found = verdict(pairs, records, order)
     assert found.kind == "unknown"
-    assert found.reason == "the model has no node `Server-3`"
+    assert found.reason == "the model has no node `Server-3`; it has Server-1, Server-2"
 
 
 def test_other_events_are_counted_and_not_compared(pairs: ir.System) -> None:
