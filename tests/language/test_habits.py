@@ -142,7 +142,12 @@ def test_kind_of_several_nodes_is_no_node(ranked: str, hint: str) -> None:
 def test_kind_that_acts_is_told_with_the_one_that_acts() -> None:
     body = "action to(server: Server) do server.n := Server.n"
     assert found(body) == [
-        ("HA103", "Server", "there are 2 Servers: the one that acts is `server`; of each, `for s: Server do …`")
+        (
+            "HA103",
+            "Server",
+            "there are 2 Servers: the one that acts is `server`; of each, `for s: Server do …`; "
+            "the set of all is `all(Server)`",
+        )
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.native_engine import NativeEngine
-from hacheck.checker.kept_fairness import kept_fairness
+from hacheck.checker.kept_fairness import kept_fairness, put_off
 from hacheck.model.ir import System
 from hacheck.model.language import load
 from hacheck.model.system_text import parse_system, print_system
@@ -88,6 +88,20 @@ def test_a_loop_says_by_which_steps_it_is_fair() -> None:
     each = next(one for one in system.properties if one.name == "answered(Client 2)")
     kept = kept_fairness(system, run, each)
     assert "Client 2 in step" in kept[0]
+
+
+def test_a_loop_names_what_it_puts_off() -> None:
+    system = system_of(
+        "system Q node S { n: 0..2 = 0 } action a(s: S) do s.n := if s.n == 0 then 1 else 0 "
+        "environment action expire() when S.n < 2 do S.n := 2 environment action nothing() do S.n := S.n "
+        "environment action now_and_then() when S.n == 1 do S.n := 2 faults { crash S up to 1 } "
+        "eventually two: S.n == 2 fair a eventually fair_two: S.n == 2 fair a, expire"
+    )
+    answers = NativeEngine().check(system, ("two",), Limits(), lambda _: True).properties
+    run = answers[0].run
+    assert run is not None
+    named = {one.name: put_off(system, run, one) for one in system.properties}
+    assert named == {"two": ("expire",), "fair_two": ()}
 
 
 def test_the_text_form_keeps_arguments_of_fairness() -> None:

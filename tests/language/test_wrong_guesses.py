@@ -145,6 +145,11 @@ DONE = [
     ("send(other(s), advert(1))", "`send MESSAGE(…) to n`", "send advert(1) to other(s)"),
     ("send advert(t = 1) to other(s)", "before a colon", "send advert(t: 1) to other(s)"),
     ("send advert(1) to all", "to each others(s)", "send advert(1) to each others(s)"),
+    (
+        "send advert(1) to all Server s.term := 1",
+        "`send MESSAGE(…) to each all(NODE)`",
+        "send advert(1) to each all(Server)",
+    ),
     ("send advert(1) to others(s)", "`to each …`", "send advert(1) to each others(s)"),
     ("if s.term == 1: s.term := 2", "`if … then … else …`", "if s.term == 1 then s.term := 2"),
     ("if s.term == 1 then s.term := 2 end", "no `end`", "if s.term == 1 then s.term := 2"),

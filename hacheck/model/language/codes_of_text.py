@@ -99,4 +99,14 @@ TEXT: tuple[CodeInfo, ...] = (
         "action start(s: Server) when not s.on_duty do send ping() to other(s)\n"
         "on ping() at s from t do s.on_duty := true",
     ),
+    info(
+        "HA204",
+        "indentation that misleads",
+        "`if`, `for` and `while` take one statement, or several in braces. Line ends and indentation mean nothing:\n"
+        "what stands below that statement, as far in, is done in any case.",
+        NODE + GO + "action stop(s: Server) do\n  if s.on_duty then\n    s.on_duty := false\n    log stopped() at s",
+        NODE
+        + GO
+        + "action stop(s: Server) do\n  if s.on_duty then {\n    s.on_duty := false\n    log stopped() at s\n  }",
+    ),
 )

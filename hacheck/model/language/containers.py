@@ -90,16 +90,30 @@ def _braces(written: t.Braces, scope: Scope, expected: ty.Type | None) -> ir.Exp
         items = tuple(elaborate(item, scope, expected.element) for item in written.items)
         return ir.MakeCollection(expected, items)
     if not written.items:
-        hint = "compare or assign it"
-        if isinstance(expected, ty.Map):
-            hint = f"a map has a value for every key: `each k: {type_name(expected.key)} -> …`"
-        raise error("HA107", "the type of `{}` is not known here", written.span, hint)
+        raise error("HA107", "the type of `{}` is not known here", written.span, _empty(expected))
     items = tuple(elaborate(item, scope) for item in written.items)
     element = type_of(items[0])
     for item, tree in zip(items[1:], written.items[1:], strict=True):
         coerce(item, element, tree.span)
         element = join(element, type_of(item))
     return ir.MakeCollection(_set_of(element, scope, written.span), items)
+
+
+def _empty(expected: ty.Type | None) -> str:
+    """How that which is needed where `{}` or `[]` stands is written when it is empty."""
+    match expected:
+        case ty.Map():
+            return f"a map has a value for every key: `each k: {type_name(expected.key)} -> …`"
+        case ty.Set() | ty.Bag():
+            return f"{type_name(expected)} is needed here: write `{{}}`"
+        case ty.Sequence():
+            return f"{type_name(expected)} is needed here: write `[]`"
+        case ty.Option():
+            return f"{type_name(expected)} is needed here: write `none`"
+        case None:
+            return "compare or assign it"
+        case _:
+            return f"{type_name(expected)} is needed here, which is never empty"
 
 
 def _image(written: t.Image, scope: Scope, expected: ty.Type | None) -> ir.Expression:
@@ -126,7 +140,7 @@ def _brackets(written: t.Brackets, scope: Scope, expected: ty.Type | None) -> ir
     if isinstance(expected, ty.Sequence):
         return ir.MakeCollection(expected, tuple(elaborate(item, scope, expected.element) for item in written.items))
     if not written.items:
-        raise error("HA107", "the type of `[]` is not known here", written.span, "compare or assign it")
+        raise error("HA107", "the type of `[]` is not known here", written.span, _empty(expected))
     items = tuple(elaborate(item, scope) for item in written.items)
     element = type_of(items[0])
     for item, tree in zip(items[1:], written.items[1:], strict=True):

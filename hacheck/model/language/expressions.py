@@ -178,7 +178,8 @@ def _one_of(kind: ty.Node, scope: Scope) -> str:
     name, short = kind.name, kind.name[0].lower()
     if scope.actor_kind == kind and isinstance(scope.actor, ir.Local):
         actor = scope.actor.name.split("$")[0]
-        return f"there are {kind.size} {name}s: the one that acts is `{actor}`; of each, `for {short}: {name} do …`"
+        each = f"of each, `for {short}: {name} do …`; the set of all is `all({name})`"
+        return f"there are {kind.size} {name}s: the one that acts is `{actor}`; {each}"
     forms = f"`every {short}: {name} satisfies …`, `some {short}: {name} where …`"
     return f"there are {kind.size} {name}s: write {forms}{f' or `{name}(1)`' if kind.ranked else ''}"
 
@@ -433,7 +434,9 @@ def node_field(base: ir.Expression, kind: ty.Node, field: t.Name, scope: Scope) 
         raise error("HA103", f"{kind.name} has no field `{field.text}`", field.span, hint)
     whole = variable(scope, full, field.span)
     if scope.sight == "node" and base != scope.actor:
-        hint = "send a message or make a call; only an `environment action` sees everything"
+        hint = (
+            "send a message or make a call; only an `environment action` sees everything, and all write what is `ghost`"
+        )
         labels = ((span, "used here") for span in scope.used_at)
         raise error("HA120", "a node reads and writes only fields of its own", field.span, hint, *labels)
     return ir.Index(whole, base)

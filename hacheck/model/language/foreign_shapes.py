@@ -47,6 +47,7 @@ ANSWER = "a call names its answer at its end: `call OPERATION(…) at n as x`"
 BRANCH = "write `if … then … else if …`"
 BOTH = "write both comparisons: `a <= b and b <= c`"
 INSIDE = "write both bounds: `0 <= n and n <= 2`"
+TO_ALL = "to several: `send MESSAGE(…) to each all(NODE)`, or `to each others(s)`"
 LINE = "a line of the log is written `log EVENT(FIELD: …)`"
 TEXT_PLACE = 'what it means stands behind its name and parameters: `action NAME(n: T) "…" when … do …`'
 HEAD = r"\b(?:action|on|serve)\b[^\n]*"
@@ -83,6 +84,7 @@ SHAPES = (
         r"\w",
         "write `call OPERATION(…) at n as x` or `send MESSAGE(…) to n`",
     ),
+    _shape(r"\bsend\s+\w+\([^()]*\)\s+to\s+(?:all|every|any)\s+[A-Z]\w*\s*", "", TO_ALL),
     _shape(r"\bcall\s+\w+\([^()]*\)", r"\.", "a call is written `call OPERATION(…) at n as x`"),
     _shape(r"\b(?:send|call)\s+\w+\([^()]*\b\w+\s*", "=(?!=)", "the name of a value stands before a colon: `n: 1`"),
     _shape(r":=\s*choose\s*(?:\(\s*)?\w+\s*\.?", r"in\b|[.:]", CHOOSE),
