@@ -98,7 +98,12 @@ def driven(system: ir.System, indices: Iterable[int]) -> ir.System:
 def _driveable(action: ir.Action, name: str, kind: Type) -> None:
     inner = kind.element if isinstance(kind, Option) else kind
     if not isinstance(inner, (Bool, Enum, Node, Range)):
-        raise NotDriven(f"`{action.name}` cannot be driven: `{name}` is {show_type(inner)}, which a test cannot name")
+        remedy = "leave its method out of the adapter: the model may then take it by itself"
+        if action.kind == "fault":
+            remedy = "declare `cut KIND - KIND` or `isolate KIND` in `faults`, and write methods for that; or " + remedy
+        raise NotDriven(
+            f"`{action.name}` cannot be driven: `{name}` is {show_type(inner)}, which a test cannot name; {remedy}"
+        )
     cases = 1
     for _, one in action.parameters:
         cases *= cardinality(one)

@@ -138,6 +138,9 @@ def _tried(adapter: type[Adapter], watch: Watch, how: settings) -> Disagreement 
     return least
 
 
+BOUNDS_SHOWN = 3
+"""So many bounds are named that runs have reached."""
+
 CONFIRMING_SECONDS = 10.0
 """No further repetition of a run that was found begins after so long."""
 
@@ -209,7 +212,12 @@ class Watch(Struct):
         )
         if self.at_bound == self.runs:
             raise Undecided(f"{text}; {hint}")
-        warn(text, stacklevel=2)
+        tracker = model_for(self.kept.adapter).tracker
+        met = (
+            [] if self.out_of_step else [bound.replace("message.", "") for bound in tracker.bounds_met()[:BOUNDS_SHOWN]]
+        )
+        named = f"; bounds that were reached, those reached most often first: {', '.join(met)}" if met else ""
+        warn(f"{text}{named}; {hint}", stacklevel=2)
 
     def _report_scenarios(self) -> None:
         """Says which scenarios no run came to."""

@@ -171,6 +171,10 @@ class Tracker:
             return Broken("bound", reason, event)
         return Broken("deviates", "no run of the model writes this line here", event)
 
+    def bounds_met(self) -> tuple[str, ...]:
+        """The bounds of the model that were reached by all that was ever followed, those met most often first."""
+        return self.memory.met_since([0] * len(self.memory.met()))
+
     def _outcome(self, start: int, lines: Sequence[bytes]) -> _After:
         """What comes of a set whose states see these lines, which are the last ones."""
         key = (start, b"".join(lines))

@@ -26,6 +26,19 @@ from hacheck.testing.state_tracker import Tracker
 _MODELS: dict[type[Adapter], Model] = {}
 _BY_KIND: dict[tuple[object, ...], Model] = {}  # by what kinds of adapters say
 
+REPAIRS = {"restart": "crash", "resume": "pause", "heal": "cut"}
+"""The faults that repairs end."""
+
+FAULT_LINES = {
+    "crash": "crash KIND",
+    "wipe": "wipe KIND",
+    "blackout": "blackout KIND",
+    "pause": "pause KIND",
+    "cut": "cut KIND - KIND",
+    "isolate": "isolate KIND",
+}
+"""How faults that a test can drive are declared."""
+
 
 class BadModel(Exception):
     """A spec cannot be used to test something; says which, why, and what to do."""
@@ -53,6 +66,7 @@ def model_for(adapter: type[Adapter]) -> Model:
         found = _BY_KIND.get(said)
         if found is None:
             found = _BY_KIND[said] = _made(adapter)
+        _take_their_arguments(adapter, found)
         _MODELS[adapter] = found
     return found
 
@@ -124,9 +138,39 @@ def driving_methods(adapter: type[Adapter], specification: Specification, system
     for name in sorted(unknown - switched_off):
         raise BadModel(
             f"{adapter.__name__}.{name} is the name of no action of {specification.path}, which has "
-            f"{', '.join(sorted(possible))}; begin the names of methods of your own with `_`"
+            f"{', '.join(sorted(possible))}; {_remedy(name)}begin the names of methods of your own with `_`"
         )
     return found - switched_off
+
+
+def _remedy(name: str) -> str:
+    """What to write into the spec, where a method has the name of a fault or a repair that it does not declare."""
+    word = name.partition("_")[0]
+    fault = REPAIRS.get(word, word)
+    if fault in FAULT_LINES:
+        return f"if the spec is to have this fault, write `faults {{ {FAULT_LINES[fault]} up to 1 }}`; "
+    return ""
+
+
+def _take_their_arguments(adapter: type[Adapter], model: Model) -> None:
+    """Methods get their arguments by name, and hypothesis would look for the shortest run to a wrong one: that is said
+    before the first run. Errors: `BadModel`."""
+    driven_ones = ((name, model.system.actions[index]) for name, indices in model.actions.items() for index in indices)
+    for name, action in driven_ones:
+        if name in adapter.drives:
+            continue
+        names = [parameter for parameter, _ in action.parameters]
+        written = inspect.getattr_static(adapter, name)
+        own = () if isinstance(written, staticmethod | classmethod) else (None,)
+        try:
+            inspect.signature(getattr(adapter, name)).bind(*own, **dict.fromkeys(names))
+        except ValueError:
+            continue  # of no Python function: what it takes is not known
+        except TypeError as error:
+            raise BadModel(
+                f"{adapter.__name__}.{name}: {error}; the arguments come by name, as `{action.name}` "
+                f"of the spec calls them: write `def {name}({', '.join(('self', *names))})`"
+            ) from None
 
 
 def _names_under_any_settings(specification: Specification) -> frozenset[str]:

@@ -55,7 +55,11 @@ def test_a_driven_action_writes_what_was_done_before_anything_else() -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("ask", "`ask` cannot be driven: `group` is Group, which a test cannot name"),
+        (
+            "ask",
+            "`ask` cannot be driven: `group` is Group, which a test cannot name; leave its method out of the adapter: "
+            "the model may then take it by itself",
+        ),
         ("much", "`much` cannot be driven: it can be done in 10,000 ways, more than 1,000"),
     ],
 )

@@ -95,6 +95,28 @@ def test_methods_are_actions(counter: Path) -> None:
     assert refused(adapter(counter, drives="count")) == "Some.drives is one word; write a tuple of names: ('count',)"
 
 
+def test_a_method_takes_the_arguments_by_the_names_of_the_spec(counter: Path, tmp_path: Path) -> None:
+    text = refused(adapter(counter, count=lambda self, n: None))
+    assert text.endswith("write `def count(self, s)`")
+    for right in (lambda self, s: None, lambda self, **given: None, lambda self, s, slowly=False: None):
+        model_for(adapter(counter, count=right))
+    model_for(adapter(counter, count=staticmethod(lambda s: None)))
+    model_for(adapter(counter, drives=("count",), act=lambda self, action, arguments: None))
+
+
+def test_a_fault_that_the_spec_does_not_have_is_said_with_how_to_declare_it(counter: Path) -> None:
+    assert "`faults { pause KIND up to 1 }`" in refused(adapter(counter, resume=lambda self, n: None))
+    assert "`faults { cut KIND - KIND up to 1 }`" in refused(adapter(counter, cut=lambda self, a, b: None))
+    assert "faults {" not in refused(adapter(counter, counts=lambda self, s: None))
+
+
+def test_a_partition_is_refused_with_what_a_test_can_do_instead(tmp_path: Path) -> None:
+    place = tmp_path / "parted.ha"
+    place.write_text(COUNTER + "faults { partition Server }\n")
+    text = refused(adapter(place, partition=lambda self, side: None))
+    assert "declare `cut KIND - KIND` or `isolate KIND` in `faults`" in text
+
+
 def test_methods_of_what_the_settings_switch_off_are_not_used(tmp_path: Path) -> None:
     place = tmp_path / "off.ha"
     place.write_text(
