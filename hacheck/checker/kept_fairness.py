@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hacheck.model.evaluation import EvaluationError
-from hacheck.model.interpreter import Interpreter, instances
+from hacheck.model.interpreter import Interpreter, Taken, instances
 from hacheck.model.ir import Action, Fairness, Property, System
 from hacheck.model.render import show
 from hacheck.model.runs import Run, State
@@ -30,6 +30,43 @@ def kept_fairness(system: System, run: Run, asked: Property) -> tuple[str, ...]:
     if len(states) * sum(1 for action in chosen for _ in instances(action)) > TRIED_MAX:
         return ()
     return tuple(filter(None, (_kept(system, run, one, states) for one in asked.fairness)))
+
+
+def put_off(system: System, run: Run, asked: Property) -> tuple[str, ...]:
+    """The handlers, and repairs after faults, that could go on in each state of the loop and never do, as nothing
+    says that they are fair: what a spec forgot may be among them. None of a run that ends.
+
+    Cost: as of `kept_fairness`."""
+    if run.loop is None:
+        return ()
+    states = list(run.states)[run.loop :]
+    done = {system.actions[step.action].handler for step in run.steps[run.loop :]}
+    fair = {one.handler for one in asked.fairness}
+    others = [
+        (index, action)
+        for index, action in enumerate(system.actions)
+        if action.kind != "fault" and action.handler not in fair | done
+    ]
+    if len(states) * sum(1 for _, action in others for _ in instances(action)) > TRIED_MAX:
+        return ()
+    interpreter = Interpreter(system)
+    found = dict.fromkeys(
+        action.handler
+        for index, action in others
+        if any(
+            all(_changes(interpreter, index, arguments, state) for state in states) for arguments in instances(action)
+        )
+    )
+    return tuple(found)
+
+
+def _changes(interpreter: Interpreter, action: int, arguments: tuple[Value, ...], state: State) -> bool:
+    """Whether an action could lead to another state."""
+    try:
+        outcomes = interpreter.outcomes_with(action, arguments, state)
+        return any(isinstance(one, Taken) and one.step.state != state for one in outcomes)
+    except EvaluationError:
+        return True  # the error is something that happens
 
 
 def _kept(system: System, run: Run, fair: Fairness, states: list[State]) -> str:

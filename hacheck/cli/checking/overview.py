@@ -33,8 +33,7 @@ def headline(results: Sequence[CheckResult]) -> Text:
         return text.append(f" {plural(more, 'more result')} not as expected.") if more else text
     undecided = [one for one in results if one.outcome == "undecided"]
     if undecided:
-        names = ", ".join(one.check.name for one in undecided[:3])
-        return Text(f"Not decided: {plural(len(undecided), 'check')} ({names}) ended before an answer.", "doubt")
+        return Text(f"Not decided: {_undecided(undecided)}", "doubt")
     expected = [(one, found) for one in results for found in one.properties if found.expected == "violated"]
     if not expected:
         return Text(f"Every property holds in all {plural(len(results), 'check')}, within their scope.", "good")
@@ -45,6 +44,18 @@ def headline(results: Sequence[CheckResult]) -> Text:
         f" {broken} of {plural(len(results), 'check')} break a property that they expect to be broken; "
         f"everything else holds."
     )
+
+
+def _undecided(results: Sequence[CheckResult]) -> str:
+    """Which property of which check has no verdict, why, and what shows more."""
+    result = results[0]
+    open_ones = [found for found in result.properties if found.outcome == "undecided"]
+    if not open_ones:
+        return f"check {result.check.name}."
+    reason = open_ones[0].answer.scope.partition(";")[0]
+    others = len(open_ones) - 1 + sum(found.outcome == "undecided" for one in results[1:] for found in one.properties)
+    more = f" ({plural(others, 'more result')} undecided)" if others else ""
+    return f"{open_ones[0].prop.name} in check {result.check.name}: {reason}{more}. --details says more."
 
 
 def _sentence(result: CheckResult, found: PropertyResult) -> str:

@@ -177,7 +177,7 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
         for column in zip(*((*_cells(found), "") for found in result.reported), strict=True)
     ]
     parts: list[RenderableType] = []
-    said = ""
+    said = first = ""
     for found in result.reported:
         mark, style = mark_of(found, symbols(console))
         cells = _cells(found)
@@ -190,8 +190,9 @@ def properties(console: Console, result: CheckResult) -> RenderableType:
             parts.append(Padding(Text(found.prop.description, style="quiet"), INDENT))
         if not fits:
             same = scope == said and found.answer.run is None
-            parts.append(Padding(Text("likewise" if same else scope), INDENT))
-            said = scope
+            parts.append(Padding(Text(f"the same reason as for {first}" if same else scope), INDENT))
+            if not same:
+                said, first = scope, found.prop.name
     return Padding(Group(*parts, *_untold(result)), INDENT)
 
 
@@ -213,13 +214,14 @@ def _wide_properties(console: Console, result: CheckResult) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="quiet")
     for title in ("", "property", "verdict", "kind", "scope", "meaning"):
         table.add_column(title, ratio={"scope": 2, "meaning": 3}.get(title))
-    said = ""
+    said = first = ""
     for found in result.reported:
         mark, style = mark_of(found, symbols(console))
         name, verdict, kind = _cells(found)
         whole = f"{scope_of(result.system, found)}{expectation(found)}"
-        scope = "likewise" if whole == said and len(whole) > SCOPE_LONG else whole
-        said = whole
+        scope = f"the same reason as for {first}" if whole == said and len(whole) > SCOPE_LONG else whole
+        if whole != said:
+            said, first = whole, name
         meaning = Text(found.prop.description, style="quiet")
         cells = (Text(mark, style=style), Text(name, style="name"), Text(verdict, style=style), kind, scope)
         table.add_row(*cells, meaning)

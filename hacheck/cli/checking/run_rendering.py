@@ -59,6 +59,12 @@ def full_run(
     return Group(*parts)
 
 
+OUTSIDE = ", outside "
+"""What the error says of a number beyond its range."""
+
+RANGE_HINT = "a larger range admits it; `counter up to N` ends the exploration there instead, and the report says so"
+
+
 class Layout(Struct, frozen=True):
     """How a run is laid out, so that its parts line up."""
 
@@ -155,6 +161,7 @@ def fault_part(
         (f"cannot be completed: {run.error.message}", "bad"),
         (source, "quiet"),
         (f"\n  {place}" if place else "", "quiet"),
+        (f"\n  {RANGE_HINT}" if OUTSIDE in run.error.message else "", "quiet"),
     )
 
 

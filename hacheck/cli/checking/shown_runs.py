@@ -7,13 +7,16 @@ from collections.abc import Callable
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from hacheck.checker.kept_fairness import kept_fairness
+from hacheck.checker.kept_fairness import kept_fairness, put_off
 from hacheck.cli.checking.run_rendering import INITIALLY, fault_part, full_run, indented
 from hacheck.cli.console import symbols
 from hacheck.cli.pictures.run_picture import run_picture
 from hacheck.model.ir import Action, Property, System
 from hacheck.model.language import Specification
 from hacheck.model.runs import Run
+
+PUT_OFF_MAX = 4
+"""So many handlers are named that a run puts off for ever."""
 
 
 def shown_run(
@@ -30,6 +33,11 @@ def shown_run(
     `about`: the property that the run decides. `places`: where an action is declared, for one that cannot be completed.
     """
     fairness = [] if about is None else [f"fairness kept by {one}" for one in kept_fairness(system, run, about)]
+    if about is not None and (waiting := put_off(system, run, about)):
+        named = ", ".join(waiting[:PUT_OFF_MAX]) + (
+            f" and {len(waiting) - PUT_OFF_MAX} more" if waiting[PUT_OFF_MAX:] else ""
+        )
+        fairness.append(f"put off for ever, as no `fair` names it: {named}")
     below: list[RenderableType] = [indented(Text(one), 0 if not steps else 2) for one in fairness]
     if steps:
         return Group(indented(full_run(console, system, run, about, INITIALLY, places), 2), *below)
