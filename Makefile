@@ -55,11 +55,11 @@ pages: $(VENV)/.installed
 	  $(BIN)/hacheck doc $$name --out docs/protocols/$$name.md >/dev/null || exit 1; \
 	done
 
-# The site is static, uses no network, and can be opened from the disk: site/index.html.
+# The site is static, uses no network, and can be opened from the disk; browsers let it search only where it is served.
 site: $(VENV)/.installed
 	@.ci/watched "pip installs" $(PIP) install --quiet --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
-	@echo "site/index.html"
+	@echo "site/index.html; with search: $(BIN)/python -m http.server --bind 127.0.0.1 --directory site"
 
 # Two to three times as long as the tests alone; on Python 3.12 and newer little longer.
 coverage: $(VENV)/.installed-for-tests
