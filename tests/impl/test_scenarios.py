@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from tests.impl.artemis import session_words as artemis_sessions
 from tests.impl.artemis import words as artemis
 from tests.impl.fiorano import words as fiorano
 from tests.impl.icestorm import words as icestorm
@@ -13,7 +14,9 @@ from tests.impl.qpid import words as qpid
 from tests.impl.scenarios import FOLDER, Scenario, Words, carried_out, read, write
 
 BEGIN: Mapping[str, Callable[[str], Words]] = {
-    "artemis": artemis.begin,
+    "artemis": lambda command: (
+        artemis_sessions.begin(command) if command.split()[0] in artemis_sessions.SYSTEMS else artemis.begin(command)
+    ),
     "fiorano": fiorano.begin,
     "icestorm": icestorm.begin,
     "qpid": qpid.begin,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hacheck.impl.node import Effect, Fired, Input, LockAnswered, TryLock, Unlock
 from hacheck.impl.protocols.artemis.colocated.configuration import Configuration, Connector, inherited
-from hacheck.impl.protocols.artemis.colocated.messages import BackupAnswered, RequestBackup
+from hacheck.impl.protocols.artemis.colocated.messages import RequestBackup
 from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
 from hacheck.impl.protocols.artemis.colocated.server_host import Server, ServerHost
 from hacheck.impl.protocols.artemis.colocated.system import COLOCATED_BACKUPS
@@ -42,77 +42,7 @@ def hosts(stage: Stage) -> dict[str, list[str]]:
     }
 
 
-def requested(stage: Stage, sender: str) -> list[RequestBackup]:
-    return [message for by, _, message in stage.sent if by == sender and isinstance(message, RequestBackup)]
-
-
 # ---- requests ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_two_servers_back_each_other_up(way: str) -> None:
-    """HornetQ manual, "Colocated Backup Servers"; broker facts 2.11: never its own JVM."""
-    stage = cluster(way=way)
-    assert hosts(stage) == {"server-1": ["server-2"], "server-2": ["server-1"]}
-    assert stage.events().count("backup_may_take_over") == 2
-
-
-def test_nobody_asks_where_no_backup_is_requested() -> None:
-    """Broker facts 2.11: request-backup is false as shipped."""
-    stage = cluster(request_backup="false")
-    assert hosts(stage) == {"server-1": [], "server-2": []}
-
-
-def test_backups_are_spread_evenly() -> None:
-    """HornetQ manual, "Colocated Backup Servers": sorted by count, and compared with the count that was seen."""
-    stage = cluster(4, max_backups=3, seconds=20)
-    assert sorted(len(backups) for backups in hosts(stage).values()) == [1, 1, 1, 1]
-
-
-def test_a_request_with_an_old_count_is_refused_and_repeated() -> None:
-    """Broker facts 2.11: accepts iff count < max and count equals the stated one; else retry after the interval."""
-    stage = cluster(2, max_backups=3)
-    stage.tell("server-1", RequestBackup("r", 0, "node", "", 2), "server-2")
-    assert stage.sent[-1][2] == BackupAnswered("r", False, "")
-    stage.tell("server-1", RequestBackup("s", 1, "node", "", 2), "server-2")
-    assert BackupAnswered("s", True, "server-1/colocated_backup_2") in [message for _, _, message in stage.sent]
-
-
-def test_no_process_has_more_backups_than_it_may() -> None:
-    """HornetQ manual: max-backups. Of three, the third finds no room but its own."""
-    stage = cluster(3, seconds=30)
-    assert max(len(backups) for backups in hosts(stage).values()) == 1
-    stage.tell("server-1", RequestBackup("r", 1, "node", "", 2), "server-2")
-    assert stage.sent[-1][2] == BackupAnswered("r", False, "")
-
-
-def test_retries_are_counted() -> None:
-    """HornetQ manual, table: backup-request-retries, -1 means for ever."""
-    stage = cluster(2, max_backups=0, backup_request_retries=2, backup_request_retry_interval_us=500_000)
-    states = [fields["new"] for fields in stage.fields("asking", "server-1")]
-    assert states.count("asking who has how many") == 3
-    assert states[-1] == "asks no more"
-    for_ever = cluster(2, max_backups=0, backup_request_retry_interval_us=500_000, seconds=20)
-    assert for_ever.fields("asking", "server-1")[-1]["new"] != "asks no more"
-
-
-def test_a_server_of_another_group_is_refused_with_replication() -> None:
-    """Broker facts 2.11: replicated: the target also checks the group name."""
-    stage = cluster(2, groups=2, seconds=20)
-    assert hosts(stage) == {"server-1": [], "server-2": []}
-    assert stage.events("server-1").count("backup_refused") > 1
-    assert hosts(cluster(2, way="shared_store", groups=2)) == {"server-1": ["server-2"], "server-2": ["server-1"]}
-
-
-def test_a_server_whose_backup_is_gone_asks_for_another_one() -> None:
-    """Broker facts 2.11: every requesting live eventually has a backup."""
-    stage = cluster(3, max_backups=2)
-    (host,) = [name for name, backups in hosts(stage).items() if "server-1" in backups]
-    stage.crash(host)
-    stage.run(20)
-    (other,) = [name for name, backups in hosts(stage).items() if "server-1" in backups]
-    assert other not in (host, "server-1")
-    assert {"backup_gone", "backup_granted"} <= set(stage.events("server-1"))
 
 
 def test_an_answer_that_is_lost_may_cost_a_second_backup() -> None:
@@ -160,75 +90,6 @@ def test_directories_have_the_name_appended_with_replication_only() -> None:
     assert not shared.disks["server-2"]
 
 
-def test_backups_are_counted_as_long_as_the_process_runs() -> None:
-    """HornetQ manual: n is the number of backups the server has created."""
-    stage = cluster(2)
-    stage.crash("server-1")
-    stage.run(30)
-    stage.start("server-1")
-    stage.run(40)
-    numbers = [fields["number"] for fields in stage.fields("colocated_backup", "server-2")]
-    assert numbers == [1, 2]
-
-
-# ---- serving -------------------------------------------------------------------------------------------------------
-
-
-def server_of(stage: Stage) -> tuple[int, int]:
-    """The process that the client turns to, and the other one."""
-    number = int(stage.fields("connected", "client-1")[-1]["broker"].rpartition("-")[2])
-    return number, 3 - number
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_the_backup_takes_over_and_gives_way_and_is_gone(way: str) -> None:
-    """HornetQ manual, "Failing Back to live Server"; broker facts 2.11: never restarts after failback."""
-    stage = cluster(2, way, clients=1, pause_us=50_000)
-    live, host = server_of(stage)
-    stage.crash(f"server-{live}")
-    stage.run(20)
-    backup = f"server-{host}/colocated_backup_1"
-    assert list(process(stage, host).nodes) == [f"server-{host}", backup]
-    assert all(node.serving for node in process(stage, host).nodes.values())
-    assert stage.fields("connected", "client-1")[-1]["broker"] == backup
-    told = stage.events("client-1").count("told")
-    stage.run(3)
-    assert stage.events("client-1").count("told") > told
-    stage.start(f"server-{live}")
-    stage.run(40)
-    assert process(stage, live).main.serving
-    assert list(process(stage, host).nodes) == [f"server-{host}", f"server-{host}/colocated_backup_2"]
-    assert "colocated_backup_ended" in stage.events(f"server-{host}")
-    assert stage.verdict() == []
-
-
-def test_a_backup_is_known_before_its_process_says_so() -> None:
-    """A server that is back at once hears from the backup that serves for it before it hears which ones there are."""
-    stage = cluster(2)
-    stage.crash("server-1")
-    stage.run(20)
-    stage.start("server-1")
-    stage.run(0.5)
-    assert process(stage, 1).main.serving
-    assert 224057 not in stage.lines()
-
-
-@pytest.mark.parametrize(("way", "lost"), [("replication", True), ("shared_store", False)])
-def test_a_process_that_ends_takes_its_backups_along_and_what_they_had_acknowledged(way: str, lost: bool) -> None:
-    """Two ends: of the live server, then of the process with the backup that serves for it. With a shared store there
-    is one journal."""
-    stage = cluster(2, way, clients=1, pause_us=50_000)
-    live, host = server_of(stage)
-    stage.crash(f"server-{live}")
-    stage.run(20)
-    stage.crash(f"server-{host}")
-    stage.start(f"server-{live}")
-    stage.run(10)
-    stage.start(f"server-{host}")
-    stage.run(60)
-    assert ("acknowledged-kept" in stage.promises_broken()) is lost
-
-
 def test_settings_that_cannot_be_are_refused() -> None:
     with pytest.raises(Refused, match="2 replicas at least"):
         COLOCATED_BACKUPS.members(1, 0, COLOCATED_BACKUPS.options({}))
@@ -238,13 +99,6 @@ def test_settings_that_cannot_be_are_refused() -> None:
         COLOCATED_BACKUPS.options({"max_backup": "2"})
     with pytest.raises(Refused, match="there is no setting `vote_retries`"):
         COLOCATED_BACKUPS.options({"way": "shared_store", "vote_retries": "2"})
-
-
-@pytest.mark.parametrize(("offset", "meets"), [(100, True), (10, False)])
-def test_ports_on_one_machine_meet_where_the_offset_is_their_distance(offset: int, meets: bool) -> None:
-    """HornetQ manual, "Configuring Connectors and Acceptors": the offset must leave room for the others."""
-    stage = cluster(2, port_spacing=100, backup_port_offset=offset)
-    assert ("ports-differ" in stage.promises_broken()) is meets
 
 
 def test_a_backup_is_configured_as_the_process_that_it_runs_in() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hacheck.impl.protocols.artemis.client_library.system import CLIENT
 from hacheck.impl.protocols.artemis.system import REPLICATION, SHARED_STORE
 from hacheck.impl.system import Refused
 
@@ -56,3 +57,10 @@ def test_too_few_replicas_are_refused() -> None:
         SHARED_STORE.members(1, 1, SHARED_STORE.options({}))
     with pytest.raises(Refused, match="4 or more"):
         REPLICATION.members(3, 1, REPLICATION.options({"pairs": "3"}))
+
+
+def test_settings_of_the_client_library_are_read_and_wrong_ones_refused() -> None:
+    options = CLIENT.options({"session": "xa", "reconnect-attempts": "-1", "volatile_messages": "0"})
+    assert (options.session, options.reconnect_attempts) == ("xa", -1)
+    with pytest.raises(Refused, match="plain, local, xa"):
+        CLIENT.options({"session": "jta"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 from hacheck.impl.kit.storage import decode, encode
 from hacheck.impl.node import LockLost, Message, Record
@@ -24,7 +24,10 @@ SYSTEMS = {"shared-store": SHARED_STORE, "replication": REPLICATION, "lock-manag
 HAND = "hand"
 """The client that a scenario plays."""
 
-SHOWN: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+Show: TypeAlias = Callable[[Mapping[str, Any]], str]
+"""A record's fields in a few words."""
+
+SHOWN: Mapping[str, Show] = {
     "state": lambda fields: str(fields["new"]),
     "critical_io": lambda _: "critical I/O error",
     "replica_gone": lambda _: "loses its replica",
@@ -45,6 +48,7 @@ class ArtemisWords(Words):
     operator, `order BROKER MESSAGE` as anybody."""
 
     stage: Stage
+    shown: ClassVar[Mapping[str, Show]] = SHOWN
 
     def __init__(self, stage: Stage) -> None:
         super().__init__(stage, (messages, lock_messages))
@@ -156,7 +160,7 @@ class ArtemisWords(Words):
         return {key: value for key, value in disk.items() if not key.startswith(("identity", SAVED))}
 
     def shows(self, record: Record) -> str:
-        show = SHOWN.get(record.event)
+        show = self.shown.get(record.event)
         return show(record.fields) if show else ""
 
     def answers(self) -> Iterator[str]:
