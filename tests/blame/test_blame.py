@@ -96,6 +96,20 @@ def test_fault_and_assumption_that_prevent_a_violation_are_named(tmp_path: Path)
     assert found["good_run"] is None
 
 
+def test_faults_that_are_needed_are_marked_in_the_picture(tmp_path: Path) -> None:
+    found = blamed(tmp_path, BOTH, "some_up", "--set", "stops=0")
+    assert found["shown"].count("(needed, says --blame)") == 2
+    assert "Within the same bounds it is not violated with at most 1 of `crash Server`" in found["shown"]
+    found = blamed(tmp_path, BOTH, "some_up", "--set", "stops=1")
+    assert "(needed, says --blame)" not in found["shown"]
+
+
+def test_a_number_is_tried_one_lower(tmp_path: Path) -> None:
+    tried = outcomes(blamed(tmp_path, BOTH, "some_up", "--set", "stops=1"))
+    assert tried["with the setting `stops = 0`"] == "violated"
+    assert "with the setting `stops = -1`" not in outcomes(blamed(tmp_path, BOTH, "some_up", "--set", "stops=0"))
+
+
 def test_one_of_two_equal_faults_is_not_enough(tmp_path: Path) -> None:
     found = blamed(tmp_path, BOTH, "some_up")
     faults = [one for one in found["blame"]["trials"] if one["kind"] == "fault"]

@@ -47,6 +47,15 @@ def driver() -> Iterator[Any]:
     """One browser for the tests of a process."""
     if (reason := lacking()) is not None:
         pytest.skip(reason)
+    opened = browser()
+    try:
+        yield opened
+    finally:
+        opened.quit()
+
+
+def browser() -> Any:
+    """A browser of its own, to be quit."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -57,10 +66,7 @@ def driver() -> Iterator[Any]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(which(DRIVERS)))
     driver.set_script_timeout(30)
-    try:
-        yield driver
-    finally:
-        driver.quit()
+    return driver
 
 
 @pytest.fixture

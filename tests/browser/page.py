@@ -84,6 +84,10 @@ class Page:
         """What a script returns."""
         return self.driver.execute_script(script, *arguments)
 
+    def later(self, script: str, *arguments: object) -> Any:
+        """What a script gives to its last argument, a function, when it is ready."""
+        return self.driver.execute_async_script(script, *arguments)
+
     def wait(self, script: str) -> Any:
         """What a script returns once that is something. Errors: `AssertionError` where it is nothing for 10 s."""
         until = time.monotonic() + 10

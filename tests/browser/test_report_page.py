@@ -20,6 +20,19 @@ WIDTHS = (320, 390, 768, 1400, 2560)
 ARROW_RIGHT, ARROW_LEFT, HOME, END = "\ue014", "\ue012", "\ue011", "\ue010"
 
 
+NAMED = """system Named "a server that leads is done"
+node Server[2] symmetric { peer: Server? = none  busy: bool = false  done: bool = false }
+define alone(s: Server) = s.peer == none
+define leads(s: Server) = s.busy and alone(s)
+action begin(s: Server) when not s.busy do s.busy := true
+action end(s: Server) when s.busy do
+  s.done := true
+  s.busy := false
+invariant kept "x": no s: Server where leads(s) and s.done
+check default expect kept violated
+"""
+
+
 def properties(found: dict[str, Any]) -> list[dict[str, Any]]:
     return [one for check in found["checks"] for one in check["properties"]]
 
@@ -85,6 +98,19 @@ def test_why_names_the_servers_that_both_serve(page: Page, standby: str) -> None
     page.click("#panel [data-cell='3']")
     assert page.step == 3
     assert "holds here" in page.text("#panel")
+
+
+def test_definitions_are_rows_before_their_parts(page: Page, tmp_path: Path) -> None:
+    spec, report = tmp_path / "named.ha", tmp_path / "named.html"
+    spec.write_text(NAMED, encoding="utf-8")
+    ended = hacheck("verify", str(spec), "--quiet", "--report", str(report))
+    assert ended.code == 0, ended.err
+    page.open(f"{report.as_uri()}#/run/named.ha/default/kept")
+    rows = {row.text.split()[0]: row for row in page.all("#panel table.why tbody tr")}
+    assert list(rows)[:4] == ["leads(s)", "s.busy", "alone(s)", "s.done"]
+    inner = [name for name, row in rows.items() if row.find_elements("css selector", "th.depth1")]
+    assert inner == ["s.busy", "alone(s)"]
+    assert "s.peer = none" in rows["alone(s)"].text
 
 
 def test_tabs_show_the_step_the_state_the_diagram_and_the_text(page: Page, standby: str) -> None:
@@ -274,6 +300,7 @@ def test_what_a_violation_needs_and_the_nearest_good_run_are_cards(page: Page, t
     assert ended.code in (0, 1), ended.err
     page.open(f"{report.as_uri()}#/run/standby.ha/default/one_active/0")
     page.wait("return document.querySelectorAll('.row').length")
+    assert page.text(".row.fault .tag") == "needed"
     card = opened(page, "What it needs")
     assert "Prevents the violation" in card
     assert "not violated (all" in card

@@ -42,7 +42,8 @@ class Blamed(Struct, frozen=True):
         ]
         if not causes:
             searched = [one for one in self.blame.results if one.trial.kind == "fault" and one.outcome == "violated"]
-            return "It is violated without any one of its faults, too." if searched else ""
+            which = "its fault" if len(searched) == 1 else "any one of its faults"
+            return f"It is violated without {which}, too." if searched else ""
         said = "; ".join(one.trial.words for one in causes)
         return f"Within the same bounds it is not violated {said} (each tried alone)."
 

@@ -20,6 +20,7 @@ class StepCaptions:
         self._short = _short_names(reader)
         self.short = short
         self._names = names_of(reader.nodes)
+        self.needed = reader.needed_faults
         self.read = {name.rpartition(".")[2] for name in (reader.property or {}).get("reads", ())}
 
     def name(self, node: str) -> str:
@@ -96,7 +97,8 @@ class StepCaptions:
         cleared = self.reader.effects(step, "cleared")
         if cleared and self.reader.effects(step, "crash"):
             words += f"; what was under way with it is lost: {', '.join(sorted({one['name'] for one in cleared}))}"
-        return words if self.reader.effects(step, "crash", "pause") else self.words(words)
+        words = words if self.reader.effects(step, "crash", "pause") else self.words(words)
+        return f"{words} (needed, says --blame)" if step in self.needed else words
 
     def _repair(self, step: int) -> str:
         for effect in self.reader.effects(step, "restart", "resume"):

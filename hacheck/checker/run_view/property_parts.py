@@ -85,8 +85,8 @@ class PropertyParts:
         match expression:
             case Binary("implies", left, right):
                 return [(left, scope), (right, scope)]
-            case Binary("and" | "or" as operator):
-                return [(term, scope) for term in _flat(operator, expression)]
+            case Binary("and" | "or" as operator) as joined:
+                return [(term, scope) for term in self._flat(operator, joined)]
             case Unary("not", operand) if part["op"] == "not":
                 return [(operand, scope)]
             case Quantified(_, variable, domain, body) if part["op"]:
@@ -96,6 +96,14 @@ class PropertyParts:
                 return [(condition, scope.bind(variable, domain.type, value)) for value in every]
             case _:
                 return []
+
+    def _flat(self, operator: str, expression: Binary) -> list[Expression]:
+        """The terms of a conjunction or disjunction; what the spec has a name for is one of them."""
+        made: list[Expression] = []
+        for side in (expression.left, expression.right):
+            inner = isinstance(side, Binary) and side.operator == operator and self._names.of(side) is None
+            made += self._flat(operator, side) if inner and isinstance(side, Binary) else [side]
+        return made
 
     def _operands(self, part: Part, expression: Expression, scope: Scope, silent: bool) -> None:
         if part["op"]:
@@ -149,12 +157,6 @@ def _opens(expression: Expression) -> bool:
     return isinstance(expression, Quantified) or (
         isinstance(expression, Binary) and expression.operator in ("and", "or", "implies")
     )
-
-
-def _flat(operator: str, expression: Expression) -> list[Expression]:
-    if isinstance(expression, Binary) and expression.operator == operator:
-        return [*_flat(operator, expression.left), *_flat(operator, expression.right)]
-    return [expression]
 
 
 def _with_filter(domain: Domain, body: Expression) -> Expression:

@@ -137,6 +137,13 @@ class ViewReader:
     # ---- steps ----
 
     @property
+    def needed_faults(self) -> frozenset[int]:
+        """The steps of faults that blame showed to be needed: with one of them less nothing is violated."""
+        trials = (self.view.get("blame") or {}).get("trials", ())
+        shown = [one for one in trials if one["kind"] == "fault" and one["outcome"] == "prevents"]
+        return frozenset(step for one in shown for step in one["steps"])
+
+    @property
     def acknowledges(self) -> bool:
         """Whether the run acknowledges something to clients."""
         return any(effect["t"] == "acknowledged" for step in self.steps for effect in step["effects"])

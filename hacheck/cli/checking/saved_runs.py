@@ -138,7 +138,7 @@ def show_saved(
         target.save(in_format(form, specification, system, run, about, saved.check, found))
         return ExitCode.AS_EXPECTED
     console = output_console(no_color=no_color)
-    show_run(console, specification, system, saved, run, about, shown.steps)
+    show_run(console, specification, system, saved, run, about, shown.steps, found)
     if found is not None:
         from hacheck.cli.checking.blaming import shown_blame
 
@@ -280,8 +280,9 @@ def show_run(
     run: Run,
     about: Property | None,
     steps: bool = False,
+    blamed: Blamed | None = None,
 ) -> None:
-    """The run with its title."""
+    """The run with its title. `blamed`: what it needs, if that was tried."""
     place = "" if about is None else specification.place_of(about)
     what = f"check {saved.check}" if saved.check else "a run"
     title = f"{system.name}, {what}" + (f", {saved.property}" if saved.property else "")
@@ -289,7 +290,7 @@ def show_run(
     settings = settings_line(system, specification)
     console.print(Text(f"  {settings}", style="quiet"))
     console.print()
-    console.print(shown_run(console, system, run, about, steps=steps, places=specification.place_of))
+    console.print(shown_run(console, system, run, about, steps=steps, places=specification.place_of, blamed=blamed))
     console.print("\n  Replayed by the reference interpreter: every step is possible.", style="quiet")
 
 

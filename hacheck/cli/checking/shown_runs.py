@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from hacheck.checker.blame.blamed import Blamed
 from hacheck.checker.kept_fairness import kept_fairness, put_off
 from hacheck.cli.checking.run_rendering import INITIALLY, fault_part, full_run, indented
 from hacheck.cli.console import symbols
@@ -27,10 +28,12 @@ def shown_run(
     *,
     steps: bool = False,
     places: Callable[[Action], str] | None = None,
+    blamed: Blamed | None = None,
 ) -> RenderableType:
     """The run as a picture, or with `steps` as a list of all that each step changed.
 
     `about`: the property that the run decides. `places`: where an action is declared, for one that cannot be completed.
+    `blamed`: what it needs, if that was tried.
     """
     fairness = [] if about is None else [f"fairness kept by {one}" for one in kept_fairness(system, run, about)]
     if about is not None and (waiting := put_off(system, run, about)):
@@ -41,7 +44,7 @@ def shown_run(
     below: list[RenderableType] = [indented(Text(one), 0 if not steps else 2) for one in fairness]
     if steps:
         return Group(indented(full_run(console, system, run, about, INITIALLY, places), 2), *below)
-    picture = run_picture(system, run, about)
+    picture = run_picture(system, run, about, blamed)
     if run.error is not None:
         below.append(fault_part(system, run, symbols(console), places))
     return Group(picture, *below) if below else picture

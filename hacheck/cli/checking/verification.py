@@ -326,7 +326,7 @@ def show_run(
     console.print(run_rendering.indented(Text(settings_line(result.system, specification), style="quiet"), 2))
     about = found.prop if found.answer.verdict == "violated" or found.without_value else None
     console.print()
-    console.print(shown_run(console, result.system, run, about, steps=request.steps))
+    console.print(shown_run(console, result.system, run, about, steps=request.steps, blamed=found.blamed))
     if found.without_value:
         console.print(run_rendering.indented(Text(f"{symbols(console).violated} {found.answer.scope}", "bad")))
     if found.blamed is not None:

@@ -5,7 +5,7 @@ function modesPanel() {
   const kinds = Object.keys(view.data.modes).filter((kind) => drawing.columns.some(({ id }) => view.kindOf.get(id) === kind));
   if (!kinds.length) return h("p", { class: "soft" }, "No kind of node of this spec has modes.");
   return [kinds.map((kind) => [h("h3", {}, kind), modeDiagram(view, kind, row)]),
-    h("p", { class: "soft" }, "Red: the change of this step. Dark: a change in this run. Faint: a change that other runs make.")];
+    h("p", { class: "soft" }, "Red: the change of this step. Strong: a change in this run. Faint: a change that other runs make.")];
 }
 
 /** Edges by their ends: those of the spec, those of this run, and that of this step. */

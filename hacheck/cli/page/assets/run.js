@@ -30,7 +30,7 @@ function runHeading(view) {
   return [h("h2", {}, data.name ?? property?.name ?? "a run",
     property?.verdict ? [" ", h("span", { class: `tag ${look}` }, verdictWords(property))] : null,
     property?.outcome ? [" ", h("span", { class: `tag ${MARKS[property.outcome][1]}` }, MARKS[property.outcome][2])] : null),
-  h("p", {}, property?.description, " ",
+  h("p", {}, coded(property?.description ?? ""), " ",
     h("span", { class: "soft" }, `${property?.description ? "· " : ""}${facts.join(" · ")}`))];
 }
 

@@ -58,8 +58,14 @@ function rowButton(view, row, steps, columns) {
     onmousemove: (event) => hover(event, row, columns), onmouseleave: hideHover },
     h("span", { class: "number" }, row),
     h("span", { class: "caption" }, step ? captionOf(step) : h("span", { class: "soft" }, "initially"),
+      neededFaults(view).has(row) && !isExplored(row) ? h("span", { class: "tag good", title: "with one of these faults less, "
+        + "nothing is violated" }, "needed") : null,
       breaks ? h("b", { class: "bad" }, " breaks here") : null));
 }
+
+/** The steps of faults that blame showed to be needed. */
+const neededFaults = (view) => new Set((view.data.blame?.trials ?? []).filter(({ kind, outcome }) => kind === "fault"
+  && outcome === "prevents").flatMap(({ steps }) => steps));
 
 function captionOf(step) {
   const [head, rest] = step.caption ?? [step.action, ""];
@@ -91,6 +97,7 @@ class Picture {
   constructor(view, columns, x, lane, height, total, steps) {
     Object.assign(this, { view, columns, x, lane, height, total, steps });
     this.states = Array.from({ length: total + 1 }, (_, row) => view.state(stateNumber(row)));
+    this.taken = [];
   }
 
   y(row) { return row * this.height + this.height / 2; }
@@ -99,9 +106,20 @@ class Picture {
     return s("text", { x, y, class: "word", ...attributes }, words);
   }
 
+  /** A label where it lies on no other one: as far from its place as the first shift that does it. */
+  label(x, y, words, attributes, shifts = [0]) {
+    const width = words.length * 6.2, left = attributes["text-anchor"] === "middle" ? x - width / 2 : x;
+    const isFree = (shift) => this.taken.every((box) => left + width < box.left || box.right < left
+      || y + shift + 2 < box.top || box.bottom < y + shift - 10);
+    const at = y + (shifts.find(isFree) ?? shifts[0]);
+    this.taken.push({ left, right: left + width, top: at - 10, bottom: at + 2 });
+    return this.text(x, at, words, attributes);
+  }
+
   parts() {
-    return [this.columns.map((column) => this.laneOf(column)), this.beliefs(), this.walls(), this.traffic(),
-      this.steps.map((step, index) => this.event(step, index + 1)), this.followers()];
+    const events = this.steps.map((step, index) => this.event(step, index + 1));
+    const traffic = this.traffic(), beliefs = this.beliefs();
+    return [this.columns.map((column) => this.laneOf(column)), this.walls(), traffic, beliefs, events, this.followers()];
   }
 
   laneOf({ kind, id }) {
@@ -142,8 +160,8 @@ class Picture {
       const about = this.lane < 190 ? this.view.short(belief.about) : belief.about;
       return [s("path", { d: `M${x} ${this.y(belief.wrong) - 4}V${this.y(until) + this.height / 2 - 4}`,
         stroke: "var(--stale)", "stroke-width": 3, "stroke-dasharray": "4 3", fill: "none" }),
-        this.text(x + 4, this.y(belief.wrong) + 15, this.lane < 70 ? "?" : `wrong about ${about}`,
-          { fill: "var(--stale)", "font-weight": 700 })];
+        this.label(x + 4, this.y(belief.wrong) + 15, this.lane < 70 ? "?" : `wrong about ${about}`,
+          { fill: "var(--stale)", "font-weight": 700 }, [0, 7, 14, 21, 28, 45, 60, -14])];
     });
   }
 
@@ -213,17 +231,19 @@ class Picture {
     return [s("line", { x1, y1, x2, y2, stroke: "var(--message)", "stroke-width": 1.8, "stroke-dasharray": dash,
       "marker-end": arrow.ok ? "url(#head-message)" : null }),
       arrow.ok ? null : this.text(x2, y2 + 5, "✗", { fill: "var(--bad)", "text-anchor": "middle", "font-weight": 700 }),
-      this.lane < 58 ? null : this.text(x2 + (x1 - x2) * place, y2 + (y1 - y2) * place - 5,
-        `${arrow.label}${old ? ` (sent at ${start})` : ""}`, { fill: "var(--message)", "text-anchor": "middle" })];
+      this.lane < 58 ? null : this.label(x2 + (x1 - x2) * place, y2 + (y1 - y2) * place - 5,
+        `${arrow.label}${old ? ` (sent at ${start})` : ""}`, { fill: "var(--message)", "text-anchor": "middle" },
+        [0, 12, -12, 24])];
   }
 
   call(arrow, from, to, row) {
     const direction = to > from ? 1 : -1, y = this.y(row), x1 = from + 9 * direction, x2 = to - 12 * direction;
     const color = arrow.ok ? "var(--call)" : "var(--bad)";
+    this.taken.push({ left: Math.min(x1, x2), right: Math.max(x1, x2), top: y - 2, bottom: y + 2 });
     return [[-1.6, 1.6].map((shift) => s("line", { x1, y1: y + shift, x2, y2: y + shift, stroke: color })),
       arrow.ok ? s("path", { d: `M${x2 - 2 * direction} ${y - 5}L${x2 + 6 * direction} ${y}L${x2 - 2 * direction} ${y + 5}Z`,
         fill: color }) : this.text(x2, y + 5, "✗", { fill: color, "text-anchor": "middle", "font-weight": 700 }),
-      arrow.label && this.lane > 60 ? this.text(from + direction * this.lane / 2, y - 5, this.short(arrow.label),
+      arrow.label && this.lane > 60 ? this.label(from + direction * this.lane / 2, y - 5, this.short(arrow.label),
         { fill: color, "text-anchor": "middle" }) : null];
   }
 
@@ -265,6 +285,7 @@ class Picture {
       const mode = this.view.mode(after, id), hue = this.view.hue(id, mode), x = this.x.get(id);
       const room = Math.floor((this.lane - 12) / 6.3), words = mode.length > room ? `${mode.slice(0, room - 1)}…` : mode;
       const width = words.length * 6.3 + 10;
+      this.taken.push({ left: x - width / 2, right: x + width / 2, top: y + 7, bottom: y + 22 });
       return s("g", {}, s("rect", { x: x - width / 2, y: y + 7, width, height: 15, rx: 7, fill: `var(--m${hue})` }),
         s("text", { x, y: y + 18, class: "pill", "text-anchor": "middle", fill: `var(--t${hue})` }, words));
     });

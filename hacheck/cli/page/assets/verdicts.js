@@ -59,7 +59,7 @@ function heading(all) {
     plural(states, "state"), `${seconds.toFixed(1)} s`, `hacheck ${REPORT.hacheck}`];
   return [
     h("h2", {}, REPORT.system, " ", REPORT.checks.length ? h("span", { class: `tag ${look}` }, words) : null),
-    h("p", {}, REPORT.description),
+    h("p", {}, coded(REPORT.description)),
     h("p", { class: "soft" }, facts.join(" · ")),
     REPORT.not_run.length ? h("p", { class: "warn" }, `Not run: ${REPORT.not_run.join(", ")}.`) : null,
   ];
@@ -86,7 +86,7 @@ function checkCard(check) {
         check.complete || check.stopped === "every property is decided" ? null : h("span", { class: "warn" }, ` · stopped: ${check.stopped}`)),
       h("span", { class: "soft code" }, `${plural(check.states, "state")} · ${check.seconds.toFixed(2)} s`)),
     h("div", { class: "inside" },
-      h("p", {}, check.description),
+      h("p", {}, coded(check.description)),
       check.fault ? h("p", { class: "bad" }, `The spec has an error (${check.fault.place}): ${check.fault.message}`) : null,
       h("table", { class: "verdicts" },
         h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden" }, "as expected?")), h("th", {}, "property"),
@@ -103,7 +103,7 @@ function verdictRow(check, property) {
   return h("tr", {},
     h("td", { class: look, title: words }, mark, h("span", { class: "hidden" }, words)),
     h("td", {}, runKeys.has(key) ? h("a", { href: runLink(key) }, name) : name,
-      h("div", { class: "soft" }, property.description)),
+      h("div", { class: "soft" }, coded(property.description ?? ""))),
     h("td", { class: verdictLook }, verdictWords(property),
       property.verdict !== property.expected_verdict
         ? h("div", { class: "warn" }, `expected: ${property.expected_verdict}`) : null),

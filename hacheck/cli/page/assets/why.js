@@ -7,7 +7,7 @@ function whyPanel() {
   const liveness = ["leads_to", "eventually"].includes(property.kind);
   const tree = property.tree;
   return [
-    h("p", {}, h("b", {}, property.description), ": ", verdictHere(view, row)),
+    h("p", {}, h("b", {}, coded(property.description)), ": ", verdictHere(view, row)),
     row === view.length && view.data.broken?.length ? h("ul", { class: "bad" }, view.data.broken.map(({ instance, facts }) =>
       h("li", {}, instance ? h("b", {}, `${instance}: `) : null, brief(facts.join("; "))))) : null,
     tree.premise ? [h("h3", {}, "whenever"), treeOf(view, tree.premise, row), h("h3", {}, "then some time")] : null,
@@ -93,7 +93,7 @@ const hot = (view, node, one, row) => {
 };
 
 function instanceTable(view, node, row) {
-  const { instances } = node, parts = instances[0].children;
+  const { instances } = node, parts = rowsOf(instances[0]);
   const cell = (part) => h("td", {}, truthWords(view.truth(part, row)), " ", operandsOf(view, part, row),
     strip(view, part, row));
   return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "parts of the property by instance" },
@@ -101,13 +101,17 @@ function instanceTable(view, node, row) {
     h("table", { class: "why" },
       h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden" }, "part")), instances.map((one) =>
         h("th", { scope: "col" }, one.instance)))),
-      h("tbody", {}, parts.map((part, place) => h("tr", {},
-        h("th", { scope: "row", class: "code plain" }, part.label || part.text),
-        instances.map((one) => cell(one.children[place])))),
+      h("tbody", {}, parts.map(({ part, path }) => h("tr", {},
+        h("th", { scope: "row", class: `code plain depth${Math.min(path.length - 1, 3)}` }, part.label || part.text),
+        instances.map((one) => cell(path.reduce((inner, place) => inner.children[place], one))))),
       h("tr", { class: "all" }, h("th", { scope: "row" }, "all of it"), instances.map((one) =>
         h("td", { class: hot(view, node, one, row) }, h("b", {}, truthWords(view.truth(one, row))),
           strip(view, one, row, node.op === "none")))))));
 }
+
+/** The parts of an instance, a part that the spec has a name for before its own parts; each with the way to it. */
+const rowsOf = (node, path = []) => node.children.flatMap((part, place) => [{ part, path: [...path, place] },
+  ...(part.label && part.children ? rowsOf(part, [...path, place]) : [])]);
 
 function operandsOf(view, node, row) {
   const shown = (node.operands ?? []).map(({ text, values }) => [text, view.text(values[row])])
