@@ -23,7 +23,7 @@ EPILOG = """
 
   hacheck check-impl icestorm --code bug_stamp_reset_at_start=true
 
-  hacheck check-impl icestorm --code bug_stamp_reset_at_start=true --report broken.html    to step through
+  hacheck check-impl icestorm --disagreements 9 --report page.html    a page with each schedule that disagrees
 
 [bold]Exit codes[/]
 
