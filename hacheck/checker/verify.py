@@ -226,6 +226,16 @@ def unexercised(result: CheckResult) -> tuple[tuple[str, str], ...]:
     return tuple((name, condition) for name, condition in never if verdicts.get(name, "violated") != "violated")
 
 
+def at_the_start(result: CheckResult) -> tuple[str, ...]:
+    """The properties `eventually` that hold because each initial state is what they wait for: what comes later they say
+    nothing of. Cost: the initial states, where there is such a property."""
+    waiting = [one.prop for one in result.reported if one.prop.kind == "eventually" and one.answer.verdict == "holds"]
+    if not waiting:
+        return ()
+    interpreter, starts = Interpreter(result.system), initial_states(result.system)
+    return tuple(prop.name for prop in waiting if all(interpreter.holds(prop, start) for start in starts))
+
+
 def not_reached(result: CheckResult) -> tuple[tuple[str, str], ...]:
     """The bounds that cut no step of a finished exploration, each with its meaning: they limit no verdict of it."""
     if not result.answer.coverage.complete or result.answer.reach:

@@ -114,3 +114,18 @@ def test_steps_that_no_property_depends_on_are_steps(tmp_path: Path) -> None:
     said, check = checked(tmp_path, text)
     assert not check["no_step_possible"]
     assert "no step" not in said
+
+
+def test_what_holds_at_the_start_is_no_promise_for_later(tmp_path: Path) -> None:
+    text = (
+        'system Once "x"\nnode S { on_duty: bool = true }\naction a(s: S) do s.on_duty := not s.on_duty\n'
+        "eventually on: S.on_duty fair all\neventually off: not S.on_duty fair all\n"
+        "eventually broken: S.on_duty and not S.on_duty fair all\n"
+    )
+    out, _ = checked(tmp_path, text)
+    assert (
+        "on: it holds in each initial state, once and for all; that it comes back is `leads_to on: not P ~> P`" in out
+    )
+    assert out.count("it holds in each initial state") == 1
+    both = text + "check one expect broken violated\ncheck two only on, off expect all hold\n"
+    assert "on: it holds in each initial state in one, two" in checked(tmp_path, both)[0]

@@ -157,3 +157,18 @@ def test_words_of_other_languages_are_names_where_a_name_may_stand() -> None:
     assert (about, hint) == ("2", "")
     ((_, about, hint),) = found("node Disk { mod: 0..3 = 0 }\ninvariant i: Disk.mod 2")
     assert (about, hint) == ("2", "")
+
+
+def test_a_name_of_a_block_is_said_to_end_with_it() -> None:
+    text = (
+        "system Block\nnode S { n: 0..1 = 0 }\noperation put() from S to S returns bool atomic when true\n"
+        "serve put() at s from c do answer true\naction a(s: S) do\n  if s.n == 0 then\n    call put() at s as copied\n"
+        "  if copied == true then s.n := 1\naction b(s: S) do s.n := if copied == true then 1 else 0\n"
+        "action c(s: S) do\n  for t: S do s.n := 0\n  t.n := 1\n"
+    )
+    found = [(text.count("\n", 0, one.span.start) + 1, one.hint or "") for one in load(text, "block.ha").diagnostics]
+    (here, of_block), (elsewhere, general), (below, of_loop) = found
+    assert (here, elsewhere, below) == (8, 9, 12)
+    assert of_block.startswith("that of line 7 is known to the end of its block")
+    assert general.startswith("a name is bound")
+    assert of_loop.startswith("that of line 11 is known to the end of its block, or of its only statement")

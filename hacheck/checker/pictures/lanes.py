@@ -101,7 +101,11 @@ def lay_out(reader: ViewReader, captions: StepCaptions, width: int, only: Sequen
 def _title(captions: StepCaptions, kind: str, name: str, room: int) -> str:
     if len(name) <= room:
         return name
-    return captions.name(name)[:room] if kind == "node" else name[: room - 1] + "."
+    if kind != "node":
+        return name[: room - 1] + "."
+    short = captions.name(name)
+    number = short[len(short.rstrip("0123456789")) :]
+    return short if len(short) <= room else short[: max(room - len(number), 1)].rstrip() + number
 
 
 def _events(reader: ViewReader) -> dict[str, int]:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from hacheck.checker.described_run import run_title
 from hacheck.checker.explicit.reduction_data import NOT_REDUCED
-from hacheck.checker.verify import CheckResult, PropertyResult, unexercised, unused_actions
+from hacheck.checker.verify import CheckResult, PropertyResult, at_the_start, unexercised, unused_actions
 from hacheck.wording import plural
 
 LISTED_MAX = 12
@@ -111,6 +111,12 @@ def _rows(results: Sequence[CheckResult]) -> Iterable[tuple[str, Text]]:
             idle_in.setdefault(name, []).append(one.check.name)
     for name, checks in idle_in.items():
         yield "never exercised", Text(f"{name}: its condition is never true in {', '.join(checks)}", style="warn")
+    start_in: dict[str, list[str]] = {}
+    for one in results:
+        for name in at_the_start(one):
+            start_in.setdefault(name, []).append(one.check.name)
+    for name, checks in start_in.items():
+        yield "never exercised", Text(f"{name}: it holds in each initial state in {', '.join(checks)}", style="warn")
     for one in results:
         for note in one.answer.notes:
             yield "note", Text(f"check {one.check.name}: {note}", style="warn")

@@ -15,7 +15,15 @@ from rich.text import Text
 from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import DEPTH_REACHED
 from hacheck.checker.explicit.coverage_text import unlikely
-from hacheck.checker.verify import CheckResult, PropertyResult, no_step, not_reached, unexercised, unused_actions
+from hacheck.checker.verify import (
+    CheckResult,
+    PropertyResult,
+    at_the_start,
+    no_step,
+    not_reached,
+    unexercised,
+    unused_actions,
+)
 from hacheck.cli.checking import growth_report, recheck_report
 from hacheck.cli.console import Symbols, seconds, size, symbols
 from hacheck.model.ir import Property, System
@@ -95,6 +103,9 @@ def vacuous(result: CheckResult) -> RenderableType | None:
         if len(condition) > CONDITION_LONG:
             condition = f"{condition[:CONDITION_LONG]}…"
         table.add_row(f"never exercised{so_far}", Text(f"{name}: its condition `{condition}` is never true"))
+    for name in at_the_start(result):
+        again = f"that it comes back is `leads_to {name}: not P ~> P`"
+        table.add_row("never exercised", Text(f"{name}: it holds in each initial state, once and for all; {again}"))
     return Padding(table, INDENT) if table.row_count else None
 
 

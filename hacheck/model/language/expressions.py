@@ -434,9 +434,8 @@ def node_field(base: ir.Expression, kind: ty.Node, field: t.Name, scope: Scope) 
         raise error("HA103", f"{kind.name} has no field `{field.text}`", field.span, hint)
     whole = variable(scope, full, field.span)
     if scope.sight == "node" and base != scope.actor:
-        hint = (
-            "send a message or make a call; only an `environment action` sees everything, and all write what is `ghost`"
-        )
+        sees = "only an `environment action` sees everything; any action may write a `ghost`"
+        hint = f"send a message or make a call; {sees}"
         labels = ((span, "used here") for span in scope.used_at)
         raise error("HA120", "a node reads and writes only fields of its own", field.span, hint, *labels)
     return ir.Index(whole, base)

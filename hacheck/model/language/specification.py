@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from hacheck.model import ir
 from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
+from hacheck.model.language.block_locals import with_blocks
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
 from hacheck.model.language.interruption_points import name_of
@@ -189,7 +190,7 @@ def load(
         diagnostics = [*found, *without_followers(diagnostics[len(found) :], text, file.declarations)]
     if not diagnostics:
         diagnostics.extend(unused(file, declarations))
-    diagnostics.extend(misleading(file, text))
+    diagnostics = [*with_blocks(diagnostics, file, text), *misleading(file, text)]
     if any(one.severity == "error" for one in diagnostics):
         return Loaded(None, tuple(diagnostics))
     return Loaded(replace(specification, pools=examination.sizes), tuple(diagnostics))
