@@ -85,6 +85,12 @@ class Adapter:
         before and after each step, so that lines can be put before it, behind it, or on either side."""
         return time.time()
 
+    def roles(self) -> Mapping[str, str]:
+        """Which node plays which role now, as far as its lines say: `{"holder": "Worker-1"}`. What is done to a node
+        that plays one is done, written down and repeated by role, `do("pause", n="holder")`: so it is the right one
+        again where chance decides who that is."""
+        return {}
+
     def wait(self, seconds: float) -> None:
         """Lets time pass, with all that happens in it: messages arrive, timers fire."""
         raise NotImplementedError(f"{type(self).__name__} has no `wait`; where time passes by itself say `waits = ()`")

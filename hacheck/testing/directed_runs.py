@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import TypeAlias
 
@@ -74,11 +74,11 @@ class Plan:
             first = steps[: dice.randint(1, len(steps))] if steps and dice.getrandbits(1) else steps
             self._left = [step for step in first if dice.randrange(16)]
 
-    def next(self, possible: Sequence[Step], waits: Sequence[Step]) -> Step | None:
+    def next(self, is_possible: Callable[[Step], bool], waits: Sequence[Step]) -> Step | None:
         """The next step, or a wait for it to become possible. `None`: what comes next is for chance to say."""
         while self._left:
             step = self._left[0]
-            if step.method == WAIT or step in possible:
+            if step.method == WAIT or is_possible(step):
                 if not self._dice.randrange(8):
                     return None
                 self._waited = 0

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from hacheck.model import ir
 from hacheck.model.render import show
 from hacheck.model.render_expression import show_type
-from hacheck.model.types import Bool, Enum, Node, Option, Range, Type, Value, cardinality
+from hacheck.model.types import Bool, Enum, Node, Option, Range, Type, Value, cardinality, values
 from hacheck.testing.adapter import OWN
 from hacheck.testing.stimuli import Step
 
@@ -128,3 +128,10 @@ def argument(kind: Type, value: Value) -> Any:
     if isinstance(kind, (Bool, Range)):
         return value
     return show(kind, value).replace(" ", "-")
+
+
+def words(kind: Type) -> frozenset[str]:
+    """The values of a type that an adapter gets as words: nodes and enumerated values by their names."""
+    inner = kind.element if isinstance(kind, Option) else kind
+    named = isinstance(inner, (Enum, Node))
+    return frozenset(argument(inner, value) for value in values(inner)) if named else frozenset()

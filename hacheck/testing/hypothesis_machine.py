@@ -358,14 +358,15 @@ def _chosen(self: Any) -> Step | None:
     done."""
     by_method: dict[str, list[Step]] = {}
     waits = [Step(WAIT, (("seconds", seconds),)) for seconds in self.session.adapter.waits]
-    moves = self.session.moves()
+    offers = self.session.offers()
     plan: Plan = self.plan
-    planned = plan.next([*(move.step for move in moves), *self.session.adapter.besides], waits)
+    possible = {step for move, named in offers for step in (move.step, named)} | {*self.session.adapter.besides}
+    planned = plan.next(lambda step: step in possible or self.session.model.names_role(step), waits)
     if planned is not None:
         return planned
-    for move in moves:
+    for move, step in offers:
         if not is_fault(self.session.model, move.method) or self.profile in (move.method, EVERYTHING):
-            by_method.setdefault(move.method, []).append(move.step)
+            by_method.setdefault(move.method, []).append(step)
     for step in self.session.adapter.besides:
         if self.profile in (step.method, EVERYTHING):
             by_method.setdefault(step.method, []).append(step)

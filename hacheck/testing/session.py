@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from math import inf, isnan
 from operator import itemgetter
@@ -19,6 +20,12 @@ from hacheck.testing.tested_model import Model
 from hacheck.traces.conformance.record_encoding import NO_NODE
 
 Entry: TypeAlias = Step | Event
+
+ROLE_WAITS = 100
+"""So often the shortest wait of an adapter is done until somebody plays the role that a step names."""
+
+LOOK_SECONDS = 0.01
+"""Of real time between two looks, where time passes by itself."""
 
 
 class Disagreement(AssertionError):
@@ -142,6 +149,11 @@ class Session:
         first, *others = (self.model.offers.at(order.track) for order in self.orders.listed)
         return tuple(move for move in first if all(move in other for other in others))
 
+    def offers(self) -> list[tuple[Move, Step]]:
+        """What may be done now, and the step that does it: by role where a node plays one."""
+        roles = {node: role for role, node in self.adapter.roles().items()}
+        return [(move, by_role(move.step, roles)) for move in self.moves()]
+
     def take(self, step: Step) -> bool:
         """Does a step, and looks at what the system shows. Returns whether the model allows it: if not, nothing was
         done. Errors: `Disagreement`, `Undecided`, `UnfitEvent`, and whatever the adapter raises."""
@@ -161,13 +173,33 @@ class Session:
                 self.refused.append(done)
             self.look()
             return True
-        move = next((one for one in self.moves() if one.step == step), None)
-        if move is not None:
-            self._do(move)
-        return move is not None
+        move = self._offered(step)
+        if move is None and self.model.names_role(step):
+            move = self._awaited(step)
+        if move is None:
+            return bool(self.bound)  # while somebody was awaited it has become larger than the model
+        self._do(move, Step(step.method, step.arguments))
+        return True
 
-    def _do(self, move: Move) -> None:
-        place, step = len(self.entries), move.step
+    def _offered(self, step: Step) -> Move | None:
+        return next((move for move, named in self.offers() if step in (named, move.step)), None)
+
+    def _awaited(self, step: Step) -> Move | None:
+        """The move that a step by role means, once somebody plays it: so much time is given to the service."""
+        waits = self.adapter.waits
+        for _ in range(ROLE_WAITS):
+            if waits:
+                self.adapter.wait(min(waits))
+            else:
+                time.sleep(LOOK_SECONDS)
+            self.look()
+            move = self._offered(step)
+            if move is not None or self.bound:
+                return move
+        return None
+
+    def _do(self, move: Move, step: Step) -> None:
+        place = len(self.entries)
         self.entries.append(step)
         begun = self.adapter.clock()
         if not does(self.adapter, move.method, dict(move.arguments)):
@@ -219,7 +251,7 @@ class Session:
             if move is None:
                 return
             ended.add(move.step)
-            self._do(move)
+            self._do(move, move.step)
 
     def look(self) -> None:
         """Compares what the system shows now. Errors: as `take`."""
@@ -295,6 +327,14 @@ class Session:
         for number, entry in enumerate(self.entries, start=1):
             held = self.certain.get(number, held)
             yield (None if id(entry) in refused else entry), held
+
+
+def by_role(step: Step, roles: Mapping[str, str]) -> Step:
+    """The step with the role in place of a node that plays one. `roles`: by node."""
+    arguments = tuple(
+        (name, roles.get(value, value) if isinstance(value, str) else value) for name, value in step.arguments
+    )
+    return Step(step.method, arguments)
 
 
 def _is_time(value: object) -> bool:

@@ -18,10 +18,11 @@ from hacheck.model.language.diagnostics import Diagnostic
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.testing.adapter import Adapter, methods
-from hacheck.testing.driven_system import DONE, NotDriven, as_method, driven, method_names, methods_of
+from hacheck.testing.driven_system import DONE, NotDriven, as_method, driven, method_names, methods_of, words
 from hacheck.testing.offered_actions import Offers
 from hacheck.testing.scenarios import Scenario, named
 from hacheck.testing.state_tracker import Tracker
+from hacheck.testing.stimuli import Step
 
 _MODELS: dict[type[Adapter], Model] = {}
 _BY_KIND: dict[tuple[object, ...], Model] = {}  # by what kinds of adapters say
@@ -55,6 +56,15 @@ class Model(Struct, frozen=True):
     tracker: Tracker
     offers: Offers
     scenarios: tuple[Scenario, ...] = ()
+
+    def names_role(self, step: Step) -> bool:
+        """Whether a step of the model's actions is about somebody that the model does not name: a role."""
+        actions = [self.system.actions[index] for index in self.actions.get(step.method, ())]
+        kinds = {name: kind for action in actions for name, kind in action.parameters}
+        return any(
+            isinstance(value, str) and name in kinds and value not in words(kinds[name])
+            for name, value in step.arguments
+        )
 
 
 def model_for(adapter: type[Adapter]) -> Model:

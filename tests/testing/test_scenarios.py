@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import settings
 
-from hacheck.testing import BadModel, Counterexample, Disagreement, Event, do
+from hacheck.testing import BadModel, Counterexample, Disagreement, Event, Undecided, do, replay
 from hacheck.testing.directed_runs import Plan, directed_steps
 from hacheck.testing.hypothesis_machine import run_state_machine
 from hacheck.testing.run_options import OPTIONS, Options
@@ -136,13 +136,13 @@ def test_a_counterexample_that_there_is_not_is_an_error(wanted: Counterexample, 
 def test_a_plan_is_followed_in_a_third_of_runs_and_waits_for_what_is_not_possible() -> None:
     steps = [do("count", s=f"Server-{number}") for number in range(5)]
     plans = [Plan([steps], Random(number)) for number in range(300)]
-    begun = [plan for plan in plans if plan.next([], [WAITED]) == WAITED]
+    begun = [plan for plan in plans if plan.next(lambda step: False, [WAITED]) == WAITED]
     assert 70 < len(begun) < 130
     followed = []
     for plan in begun:
         taken = []
         for _ in range(100):  # one in eight steps is chance's
-            step = plan.next(steps, [WAITED])
+            step = plan.next(lambda step: True, [WAITED])
             taken += [] if step is None else [step]
         followed.append(taken)
     assert steps in followed
@@ -154,7 +154,7 @@ def test_a_step_that_never_becomes_possible_is_left_out() -> None:
     never, later = do("count", s="Server-8"), do("count", s="Server-1")
     for number in range(100):
         plan = Plan([[never, later]], Random(number))
-        taken = [plan.next([later], [WAITED]) for _ in range(100)]
+        taken = [plan.next(lambda step: step == later, [WAITED]) for _ in range(100)]
         assert never not in taken
         assert taken.count(WAITED) <= 3
 
@@ -188,3 +188,57 @@ def test_a_mistake_that_chance_misses_is_found_behind_a_directed_run() -> None:
     steps = tuple(step for seconds in (3.0, 1.0, 2.0, 3.0) for step in (do("wait", seconds=seconds), count))
     with pytest.raises(Disagreement, match="counted"):
         run_state_machine(type("Directed", (Particular,), {"directed": (steps,)}), how)
+
+
+# ---- roles ----
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> type[Counting]:
+    """Two servers, of which the one that counted last leads, after a wait."""
+    text = (Path(__file__).parent / "counter.ha").read_text(encoding="utf-8")
+    (tmp_path / "two.ha").write_text(text.replace("node Server {", "node Server[2] {"), encoding="utf-8")
+
+    class Two(Counting):
+        spec = tmp_path / "two.ha"
+
+        def start(self) -> None:
+            super().start()
+            self.last, self.leader, self.numbers = "", "", {"Server-1": 0, "Server-2": 0}
+
+        def count(self, s: str) -> None:
+            self.numbers[s] += 1
+            self.last, self.number = s, self.numbers[s]
+            self._show("counted", s)
+            if self.number in (2, 4):
+                self._show("even", s)
+
+        def wait(self, seconds: float) -> None:
+            super().wait(seconds)
+            self.leader = self.last
+
+        def roles(self) -> dict[str, str]:
+            return {"leader": self.leader} if self.leader else {}
+
+    return Two
+
+
+def test_a_step_by_role_waits_until_somebody_plays_it(two: type[Counting]) -> None:
+    leads = do("count", s="leader")
+    replay(two, [do("count", s="Server-2"), leads, do("count", s="Server-1"), leads])
+    with pytest.raises(Undecided, match=r"count\(s='leader'\)`, was not done"):
+        replay(two, [leads])
+
+
+def test_what_is_drawn_about_somebody_who_plays_a_role_is_named_by_it(two: type[Counting]) -> None:
+    class Wrong(two):  # type: ignore[misc, valid-type]
+        def count(self, s: str) -> None:
+            super().count(s)
+            if self.leader == s and self.number == 2:
+                self._show("even", s)  # twice
+
+    with pytest.raises(Disagreement) as found:
+        run_state_machine(Wrong, settings(FEW, max_examples=200))
+    assert [step for step in found.value.steps if step.method == "count"][-1] == do("count", s="leader")
+    with pytest.raises(Disagreement):
+        replay(Wrong, found.value.steps)

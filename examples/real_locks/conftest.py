@@ -1,0 +1,6 @@
+"""The worker stands beside its test, wherever the folder is."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
