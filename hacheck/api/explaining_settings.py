@@ -1,5 +1,5 @@
 """Under which other settings a trace that deviates would conform: each switch and assumption turned, each kind of fault
-that the check rules out allowed, a larger skew, and pairs of them, as far as the time goes.
+that the check rules out allowed, a larger skew, the log of a node missing, and pairs of them, as far as the time goes.
 
 Where a system does something that the protocol forbids, there is often a switch for just that. One switch that explains
 a whole log says more than the line at which the log leaves the protocol.
@@ -16,13 +16,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from hacheck.model.observing.line_writers import logged, without_lines
+from hacheck.api.comparison import writers_of
+from hacheck.compile.kept_models import kept_instance
+from hacheck.model.language import declarations as d
+from hacheck.model.language import syntax_tree as t
+from hacheck.model.observing.line_writers import logged, without_logs_of
 from hacheck.model.observing.step_monitors import with_step_monitors
 from hacheck.traces.conformance.checker_by_settings import CheckerBySettings
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 from hacheck.traces.findings import Findings
 from hacheck.traces.record_checks import checked_batches
-from hacheck.traces.records import TRACE_ID
+from hacheck.traces.records import NODE, TRACE_ID
 
 if TYPE_CHECKING:
     from hacheck.api.comparison import Compared
@@ -35,17 +39,20 @@ SKEWS_MS = (100, 1_000, 10_000)
 
 
 class Change(Struct, frozen=True):
-    """Other settings, and another skew where that is part of it."""
+    """Other settings, another skew where that is part of it, and nodes whose logs are missing, by kind and number."""
 
     settings: tuple[tuple[str, str], ...]
     skew_ms: int | None = None
     about: str = ""
+    unlogged: tuple[tuple[str, int], ...] = ()
 
     @property
     def words(self) -> str:
-        """As options of the command line."""
+        """As options of the command line, and what there is no option for."""
         said = [f"--set {name}={value}" for name, value in self.settings]
-        return " ".join(said + ([] if self.skew_ms is None else [f"--skew {self.skew_ms}"]))
+        said += [] if self.skew_ms is None else [f"--skew {self.skew_ms}"]
+        said += [f"a log of {kind}-{number} that is missing" for kind, number in self.unlogged]
+        return " ".join(said)
 
 
 class Explained(Struct):
@@ -91,7 +98,11 @@ def explained(
             reached.append((outcome.seq or 0, change))
         return True
 
-    singles = list(single_changes(compared, base.skew_ns // 1_000_000))
+    singles = [
+        *absent_nodes(compared, verdict, batches),
+        *single_changes(compared, base.skew_ns // 1_000_000),
+        *more_nodes(compared),
+    ]
     found.complete = all(tried(change) for change in singles)
     if found.complete and not found.explaining:
         best = [change for _, change in sorted(reached, key=lambda one: -one[0])]
@@ -119,13 +130,47 @@ def single_changes(compared: Compared, skew_ms: int) -> Iterator[Change]:
     yield from (Change((), skew) for skew in SKEWS_MS if skew > skew_ms)
 
 
+def absent_nodes(compared: Compared, verdict: Verdict, batches: list[Any]) -> Iterator[Change]:
+    """Each node that writes lines and of which the trace has none: its log may be missing."""
+    chosen = dict(text.partition("=")[::2] for text in verdict.settings)
+    made = kept_instance(compared.specification, {**chosen, **compared.given}, compared.check, logs=True).system
+    writers = writers_of(logged(compared.system if made is None else made, compared.every_step, compared.hidden))
+    if len({kind for kind, _ in writers}) != 1:
+        return
+    called = dict(compared.called)
+    names = {name for batch in batches for name in batch.column(NODE).to_pylist() if name is not None}
+    numbers = {_number(called.get(name, name)) for name in names}
+    for kind, number in sorted(writers):
+        if None not in numbers and number not in numbers:
+            yield Change((), about="it wrote lines that are not here", unlogged=((kind, number),))
+
+
+def more_nodes(compared: Compared) -> Iterator[Change]:
+    """A node more of each kind whose number a param gives, without a log of its own."""
+    now = dict(compared.system.settings)
+    fixed = {*compared.given, *(one.setting for one in compared.derived)}
+    for one in compared.specification.declarations:
+        if isinstance(one, d.NodeDeclaration) and isinstance(one.size, t.Name) and one.size.text not in fixed:
+            value = now.get(one.size.text, "")
+            if value.isdecimal():
+                more = int(value) + 1
+                about = f"one {one.name.text} more than the check has, without a log"
+                yield Change(((one.size.text, str(more)),), about=about, unlogged=((one.name.text, more),))
+
+
+def _number(node: str) -> int | None:
+    digits = node[len(node.rstrip("0123456789")) :]
+    return int(digits) if digits else None
+
+
 def _together(left: Change, right: Change) -> Change | None:
     """Both changes; `None` where they are about the same thing. Which is the left one makes no difference."""
     settings = dict(sorted((*left.settings, *right.settings)))
     skews = [one.skew_ms for one in (left, right) if one.skew_ms is not None]
     if len(settings) < len(left.settings) + len(right.settings) or len(skews) > 1:
         return None
-    return Change(tuple(settings.items()), max(skews, default=None))
+    unlogged = tuple(sorted({*left.unlogged, *right.unlogged}))
+    return Change(tuple(settings.items()), max(skews, default=None), unlogged=unlogged)
 
 
 def _other(parameter: Parameter, value: str) -> str | None:
@@ -177,13 +222,13 @@ def _under(
     own = replace(base, skew_ns=skew, explained_max=0, asked=asked, _diagnosers=[], _trace_followers=[])
     if verdict.settings:  # then the system is made when they are known
         derived = tuple(one for one in compared.derived if one.setting not in given)
-        rest = (compared.check, given, derived, compared.every_step, compared.hidden)
+        rest = (compared.check, given, derived, compared.every_step, compared.hidden, frozenset(change.unlogged))
         verdicts = CheckerBySettings(own, compared.specification, *rest).check(batches)
     else:
         instance = compared.specification.instantiate(given, compared.check, logs=True)
         if instance.system is None:
             return None
-        system = without_lines(logged(instance.system, compared.every_step), compared.hidden)
+        system = without_logs_of(logged(instance.system, compared.every_step, compared.hidden), change.unlogged)
         system = with_step_monitors(system, asked)
         verdicts = replace(own, system=system).check(batches)
     return next((one for batch in verdicts for one in from_batch(batch)), None)

@@ -64,6 +64,11 @@ def exit_code(words: Sequence[str]) -> int:
     return 0
 
 
+def is_own_process() -> bool:
+    """Whether this process was started as the command, so that nothing else than its work happens in it."""
+    return getattr(sys.modules.get("__main__"), "main", None) is main
+
+
 def main() -> None:
     """Runs the command line of this process, and ends it."""
     for name in ("stdout", "stderr"):

@@ -157,6 +157,26 @@ class Findings:
         }
 
 
+class NotedFindings(Findings):
+    """Findings that others take as well. `noted`: all of them in order, with the trace of damage that is no finding of
+    its own."""
+
+    def __init__(self, others: Findings) -> None:
+        super().__init__()
+        self._others = others
+        self.noted: list[tuple[str | None, Finding]] = []
+
+    def add(self, finding: Finding) -> None:
+        """Takes note of a finding, and hands it on."""
+        self.noted.append((None, finding))
+        self._others.add(finding)
+
+    def damage(self, trace_id: str, finding: Finding) -> None:
+        """Notes damage, and hands it on."""
+        self.noted.append((trace_id, finding))
+        self._others.damage(trace_id, finding)
+
+
 class FreshFindings(Findings):
     """Findings of which `fresh` has those that were not taken yet."""
 

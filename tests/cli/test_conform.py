@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -337,3 +340,19 @@ def test_a_monitor_goes_on_where_it_was(spec: Path, tmp_path: Path) -> None:
         assert (again.code, (results / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()) == (0, lines)
         assert "0 traces, 0 records: no trace was checked" in again.out
         assert "reported by earlier runs: 2 traces: 1 conform, 1 deviate" in again.out
+
+
+def test_pyarrow_of_a_process_that_is_not_the_commands_own_still_knows_pandas(tmp_path: Path) -> None:
+    pytest.importorskip("pandas")
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"hacheck.traces": 1, "order": "total", "fields": {}}\n', encoding="utf-8")
+    hacheck("conform", "icestorm", str(log))
+    program = (
+        "import pyarrow as pa, sys\n"
+        "from hacheck.traces.arrow_without_pandas import leave_pandas_out\n"
+        "leave_pandas_out()\n"
+        "print('pandas' in sys.modules, pa.array([1, 2]).to_pylist())\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout == "False [1, 2]\n"
+    assert pa.array([1, 2]).to_pandas().tolist() == [1, 2]

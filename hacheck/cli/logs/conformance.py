@@ -20,6 +20,7 @@ from hacheck.cli.logs.conformance_report import show_summary, show_verdict, titl
 from hacheck.cli.logs.explaining_switches import show_choices, show_switches
 from hacheck.cli.logs.traces import opened, quarantine
 from hacheck.cli.logs.traces_report import show_findings
+from hacheck.cli.main import is_own_process
 from hacheck.cli.progress import ProgressLine
 from hacheck.cli.sources import load_specification
 from hacheck.documents.records import ConformDocument
@@ -102,7 +103,7 @@ class ConformResult(Struct, frozen=True):
 
 def conform_traces(request: ConformRequest) -> ExitCode:
     """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
-    if request.engine == "local":
+    if request.engine == "local" and is_own_process():
         leave_pandas_out()
     specification = load_specification(request.spec, no_color=request.no_color, kept=True)
     compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hacheck.model import ir
 from hacheck.model.rewrite import rebuild, walk
-from hacheck.model.types import Bag, Identity, Option, Sequence, cardinality, is_scalar
+from hacheck.model.types import Bag, Identity, Node, Option, Sequence, cardinality, is_scalar
 from hacheck.model.typing import type_of
 
 
@@ -44,6 +44,34 @@ def _without(body: tuple[ir.Statement, ...], hidden: Collection[str]) -> tuple[i
                 left.append(ir.If(condition, _without(then, hidden), _without(otherwise, hidden)))
             case ir.ForEach(variable, domain, inner):
                 left.append(ir.ForEach(variable, domain, _without(inner, hidden)))
+            case _:
+                left.append(statement)
+    return tuple(left)
+
+
+def without_logs_of(system: ir.System, nodes: Collection[tuple[str, int]]) -> ir.System:
+    """The system in which some nodes, given by kind and number, write no lines."""
+    if not nodes:
+        return system
+    actions = (replace(action, body=_unwritten(action.body, nodes)) for action in system.actions)
+    return replace(system, actions=tuple(actions))
+
+
+def _unwritten(body: tuple[ir.Statement, ...], nodes: Collection[tuple[str, int]]) -> tuple[ir.Statement, ...]:
+    left: list[ir.Statement] = []
+    for statement in body:
+        match statement:
+            case ir.Log(_, node) if node is not None:
+                kind = type_of(node)
+                numbers = sorted(number for name, number in nodes if isinstance(kind, Node) and name == kind.name)
+                written: ir.Statement = statement
+                for number in numbers:
+                    written = ir.If(ir.Binary("==", node, ir.Constant(number, kind)), (), (written,))
+                left.append(written)
+            case ir.If(condition, then, otherwise):
+                left.append(ir.If(condition, _unwritten(then, nodes), _unwritten(otherwise, nodes)))
+            case ir.ForEach(variable, domain, inner):
+                left.append(ir.ForEach(variable, domain, _unwritten(inner, nodes)))
             case _:
                 left.append(statement)
     return tuple(left)

@@ -18,10 +18,13 @@ from hacheck.traces.adapters.log_continuation import LOG_UNTIL, with_log_until
 from hacheck.traces.adapters.streams import Record, Stream, found_fields
 from hacheck.traces.adapters.time_stamps import Clock
 from hacheck.traces.dataset import ROW, SOURCE, TraceFile, located_schema, shown, walked
-from hacheck.traces.findings import Findings, TracesError
+from hacheck.traces.findings import Finding, Findings, NotedFindings, TracesError
 from hacheck.traces.parquet_files import BATCH_ROWS
 from hacheck.traces.records import FILE, LINE, SEQ, TRACE_ID, FieldType, TraceSchema
 from hacheck.traces.text_blocks import blocks
+
+KEPT_BYTES = 32_000_000
+"""The records of so large logs are kept when they have been read, and take some ten times as much memory."""
 
 
 class LogFile(Struct, frozen=True):
@@ -31,6 +34,22 @@ class LogFile(Struct, frozen=True):
     trace_id: str
     node: str | None
     adapter: Adapter
+
+
+class _Read(Struct, frozen=True):
+    """What a reading found. `findings`: those added, and those noted as damage of a trace."""
+
+    batches: list[Any]
+    findings: list[tuple[str | None, Finding]]
+
+    def again(self, findings: Findings) -> Iterator[Any]:
+        """The records, with what is wrong with them."""
+        for trace_id, finding in self.findings:
+            if trace_id is None:
+                findings.add(finding)
+            else:
+                findings.damage(trace_id, finding)
+        yield from self.batches
 
 
 class LogDataset:
@@ -45,6 +64,10 @@ class LogDataset:
         self.adapter = adapter
         self.files = tuple(log.file for log in logs)
         self.clock_back_ns = max(one.line.clock_back_ns for one in adapter.every)
+        self._by_trace: dict[str, list[int]] = {}
+        for source, log in enumerate(logs):
+            self._by_trace.setdefault(log.trace_id, []).append(source)
+        self._read: _Read | None = None
         self.in_order = adapter.json is None  # objects may name traces of their own
         self.tally = Tally()
         self.zone = zone
@@ -62,7 +85,21 @@ class LogDataset:
         return sum(file.size_bytes for file in self.files)
 
     def located(self, findings: Findings) -> Iterator[Any]:
-        """All records, one trace after another, each in the order of time; see `dataset.Located`."""
+        """All records, one trace after another, each in the order of time; see `dataset.Located`. Those of small logs
+        are kept: the second reading finds what the first one did."""
+        if self._read is not None:
+            yield from self._read.again(findings)
+        elif self.size_bytes <= KEPT_BYTES:
+            noted = NotedFindings(findings)
+            batches = []
+            for batch in self._located(noted):
+                batches.append(batch)
+                yield batch
+            self._read = _Read(batches, noted.noted)
+        else:
+            yield from self._located(findings)
+
+    def _located(self, findings: Findings) -> Iterator[Any]:
         self.tally = Tally()
         schema = located_schema(self.schema)
         rows: list[dict[str, Any]] = []
@@ -76,7 +113,7 @@ class LogDataset:
 
     def _rows(self, findings: Findings) -> Iterator[dict[str, Any]]:
         """Records as objects, numbered in their trace."""
-        for trace_id in sorted({log.trace_id for log in self.logs}):
+        for trace_id in sorted(self._by_trace):
             numbers: Counter[str] = Counter()
             streams = self._streams(trace_id, findings)
             for record in heapq.merge(*streams, key=lambda record: record.when):
@@ -89,13 +126,13 @@ class LogDataset:
     def _streams(self, trace_id: str, findings: Findings) -> list[Iterator[Record]]:
         """The records of each node (or of each file, where names show no node) of a trace, each in its order."""
         groups: dict[object, list[int]] = {}
-        for source, log in enumerate(self.logs):
-            if log.trace_id == trace_id:
-                key = source if log.node is None else (log.adapter.name, log.node)
-                groups.setdefault(key, []).append(source)
+        for source in self._by_trace[trace_id]:
+            log = self.logs[source]
+            key = source if log.node is None else (log.adapter.name, log.node)
+            groups.setdefault(key, []).append(source)
         found = []
         start = self._timeline_start(trace_id)
-        written = max(log.file.path.stat().st_mtime_ns for log in self.logs if log.trace_id == trace_id)
+        written = max(self.logs[source].file.path.stat().st_mtime_ns for source in self._by_trace[trace_id])
         for sources in groups.values():
             log = self.logs[sources[0]]
             types = dict(self.schema.fields)
@@ -111,9 +148,9 @@ class LogDataset:
     def _timeline_start(self, trace_id: str) -> int | None:
         """When the time line of a trace begins, in nanoseconds since 1970: its first line that shows both a time and
         the seconds `since` then."""
-        for log in self.logs:
+        for log in (self.logs[source] for source in self._by_trace[trace_id]):
             rule = log.adapter.line
-            if log.trace_id != trace_id or rule.head is None or not {"since", "time"} <= set(rule.head.groupindex):
+            if rule.head is None or not {"since", "time"} <= set(rule.head.groupindex):
                 continue
             clock = Clock(rule.times, self.zone or rule.zone)
             for block in blocks(log.file.path, log.file.name, Findings()):

@@ -17,7 +17,7 @@ from hacheck.compile.kept_models import kept_instance
 from hacheck.model.language import Specification
 from hacheck.model.language.assumed_conditions import AssumedConditions
 from hacheck.model.language.log_settings import FromRecord
-from hacheck.model.observing.line_writers import logged, without_lines
+from hacheck.model.observing.line_writers import logged, without_logs_of
 from hacheck.model.observing.step_monitors import with_step_monitors
 from hacheck.traces.conformance.derived_settings import HELD_MAX, Chosen, Contradiction, DerivedSettings
 from hacheck.traces.conformance.open_trace import OpenBySettings
@@ -38,7 +38,7 @@ class CheckerBySettings(Struct, eq=False):
     - `base`: checks those that give none; what else it says holds of all;
     - `specification`, `check`, `given`: what systems are made of: the settings of the command line;
     - `derived`: where settings come from, those of the command line not among them;
-    - `every_step`, `hidden`: as in `logged`.
+    - `every_step`, `hidden`: as in `logged`; `unlogged`: nodes, by kind and number, whose lines are not there.
     """
 
     base: TraceChecker
@@ -48,6 +48,7 @@ class CheckerBySettings(Struct, eq=False):
     derived: tuple[FromRecord, ...]
     every_step: bool
     hidden: frozenset[str]
+    unlogged: frozenset[tuple[str, int]] = frozenset()
     _variants: dict[Chosen, TraceChecker | str] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -79,7 +80,7 @@ class CheckerBySettings(Struct, eq=False):
         if instance.system is None:
             said = ", ".join(f"{name} = {value}" for name, value in chosen)
             return f"the trace gives {said}: {instance.diagnostics[0].message}"
-        bare = without_lines(logged(instance.system, self.every_step), self.hidden)
+        bare = without_logs_of(logged(instance.system, self.every_step, self.hidden), self.unlogged)
         system = with_step_monitors(bare, self.base.asked)
         assumed = AssumedConditions(self.specification, {**dict(chosen), **self.given}, self.check_name, logs=True)
         return replace(self.base, system=system, assumed=assumed, _diagnosers=[], _trace_followers=[])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +17,9 @@ from msgspec import Struct, field
 from hacheck.traces.conformance.follower import Memory
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.trace_program import Compiled
+
+_FEW = 256
+"""So few rows are grouped one by one: numpy takes longer to begin."""
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -45,9 +49,9 @@ class Streams(Struct, frozen=True):
             left = [times[at] for times, at in zip(self.times, cut, strict=True) if at < len(times)]
             if taken and left and max(taken) - self.skew_ns > min(left):
                 return False
-        for stream, (start, end) in enumerate(zip(before, cut, strict=True)):
-            for record in range(start, end):
-                if any(cut[other] < least for other, least in self.after[stream].get(record, ())):
+        for after, start, end in zip(self.after, before, cut, strict=True):
+            for record in range(start, end) if after else ():
+                if any(cut[other] < least for other, least in after.get(record, ())):
                     return False
         return True
 
@@ -62,9 +66,9 @@ class Streams(Struct, frozen=True):
     def whole(self, cut: Cut, taken: Any) -> Any:
         """Which of some steps, by the lines that each writes in each stream, lack none that should be there: lines are
         cut off with the end of the log, or where a step takes all that is left."""
-        left = np.array(self.lengths) - np.array(cut)
         if self.nears_its_end(cut):
             return np.ones(len(taken), bool)
+        left = np.array(self.lengths) - np.array(cut)
         return (taken <= left).all(axis=1) | (taken >= left).all(axis=1)
 
 
@@ -135,6 +139,7 @@ class CutSearch:
         self.search, self.streams, self.report = search, streams, report
         self.compiled, self.memory = search.compiled, search.memory
         self.lengths = streams.lengths
+        self.all_records = np.array(self.lengths)
         self.pending: dict[Cut, list[Any]] = {}
         self.heap: list[tuple[int, Cut]] = []
         self.width = 0
@@ -220,11 +225,12 @@ class CutSearch:
     def sort(self, cut: Cut, emitted: Any) -> None:
         """Puts states where they are, by the records that the last step took."""
         taken = taken_by(self.compiled, emitted)
-        left = np.array(self.lengths) - np.array(cut)
+        left = self.all_records - np.array(cut)
         real = np.minimum(taken, left)
         emitted &= ~self.memory.masks
         whole = self.streams.whole(cut, taken)
-        emitted, real = emitted[whole], real[whole]
+        if not whole.all():
+            emitted, real = emitted[whole], real[whole]
         for way, mine in distinct_counts(real):
             after = tuple(a + b for a, b in zip(cut, way, strict=True))
             if any(way) and self.streams.allows(after, cut):
@@ -233,16 +239,22 @@ class CutSearch:
 
 def taken_by(compiled: Compiled, states: Any) -> Any:
     """How many records of each stream the steps to some states took."""
-    columns = [
-        (states[:, bits.word] >> np.uint64(bits.shift)) & np.uint64((1 << bits.width) - 1) for bits in compiled.taken
-    ]
-    return np.stack(columns, axis=1).astype(np.int64)
+    taken = np.empty((len(states), len(compiled.taken)), np.int64)
+    for stream, bits in enumerate(compiled.taken):
+        taken[:, stream] = (states[:, bits.word] >> np.uint64(bits.shift)) & np.uint64((1 << bits.width) - 1)
+    return taken
 
 
 def distinct_counts(taken: Any) -> Iterator[tuple[list[int], Any]]:
     """The different rows of small numbers, in order, each with where it is."""
+    if len(taken) <= _FEW:
+        places: dict[tuple[int, ...], list[int]] = {}
+        for place, row in enumerate(taken.tolist()):
+            places.setdefault(tuple(row), []).append(place)
+        yield from ((list(row), np.array(places[row])) for row in sorted(places))
+        return
     rows = np.arange(len(taken))
-    groups: list[tuple[list[int], Any]] = [([], rows)] if len(taken) else []
+    groups: list[tuple[list[int], Any]] = [([], rows)]
     for column in taken.T:  # sorting whole rows takes longer than all steps from them
         groups = [
             ([*way, number], mine[column[mine] == number])
@@ -270,8 +282,12 @@ def distinct(states: Any) -> Any:
 
 def row_keys(states: Any) -> Any:
     """A number made of each row of words: equal rows have equal numbers."""
-    keys = np.zeros(len(states), np.uint64)
-    for word in range(states.shape[1]):
-        keys = (keys ^ states[:, word]) * _MULTIPLIER
-        keys ^= keys >> np.uint64(32)
-    return keys
+    mixed = states ^ (states >> np.uint64(32))
+    mixed *= _multipliers(states.shape[1], _MULTIPLIER)
+    return mixed.sum(axis=1)
+
+
+@cache
+def _multipliers(words: int, first: Any) -> Any:
+    """A number for each word of a row, odd ones of an odd first one."""
+    return np.cumprod(np.full(words, first), dtype=np.uint64)

@@ -4,6 +4,7 @@ or end long before the others'."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import cache
 from typing import Any
 
 from hacheck.traces.adapters.log_extent import extent_of
@@ -53,13 +54,18 @@ class LogVerdicts:
         if self._logs is None:
             return []
         found: list[Finding] = []
+        by_trace: dict[str, list[LogFile]] = {}
+        for log in self._logs.logs:
+            by_trace.setdefault(log.trace_id, []).append(log)
+        nodes_under = cache(nodes_under)
         for trace_id, settings in sorted(self._settings.items()):
-            logs = [log for log in self._logs.logs if log.trace_id == trace_id and log.adapter is self._logs.adapter]
+            every = by_trace.get(trace_id, [])
+            logs = [log for log in every if log.adapter is self._logs.adapter]
             named = [log for log in logs if log.node is not None]
             if len(named) < len(logs) or not logs:
                 continue  # lines name the nodes, and what no line names nobody can miss
             found += _without_log(trace_id, named, nodes_under(settings))
-            known = {log.adapter.name for log in self._logs.logs if log.trace_id == trace_id}
+            known = {log.adapter.name for log in every}
             if len(known) == 1 or "operator" not in known:
                 found += _ends_early(trace_id, named, self._logs.zone)
         return found

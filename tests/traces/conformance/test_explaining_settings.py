@@ -26,11 +26,16 @@ check default expect all hold
 
 
 def compared(
-    folder: Path, *events: tuple[int, str], seconds: int = 300, more: str = "", options: tuple[str, ...] = ()
+    folder: Path,
+    *events: tuple[int, str],
+    seconds: int = 300,
+    more: str = "",
+    options: tuple[str, ...] = (),
+    spec: str = SPEC,
 ) -> tuple[int, str]:
     """The exit code of `conform --switches`, and what it printed, for a log of events of two servers. `more`: what the
     spec says besides."""
-    (folder / "pair.ha").write_text(SPEC + more, encoding="utf-8")
+    (folder / "pair.ha").write_text(spec + more, encoding="utf-8")
     lines: list[dict[str, object]] = [{"hacheck.traces": 1, "order": "total", "fields": {}}]
     lines += [
         {"trace_id": "night", "node": f"Server-{node}", "seq": seq, "time": seq * 10**9, "event": event}
@@ -59,6 +64,34 @@ def test_log_that_nothing_explains_is_said_to_be_one(tmp_path: Path) -> None:
     _, text = compared(tmp_path, (1, "took"), (1, "took"))
     assert "other settings tried explains the whole log" in text
     assert "conforms with" not in text
+
+
+FOLLOWED = """
+environment action follow(s: Server) when other(s).mode == active do log followed() at s
+"""
+
+
+def test_node_without_a_log_may_have_done_what_is_missing(tmp_path: Path) -> None:
+    code, text = compared(tmp_path, (2, "followed"), (2, "followed"), more=FOLLOWED)
+    assert code == 1, text
+    assert "night conforms with a log of Server-1 that is missing: it wrote lines that are not here" in text
+    assert "both_may_serve" not in text
+
+
+def test_node_that_has_a_log_wrote_all_of_its_lines(tmp_path: Path) -> None:
+    _, text = compared(tmp_path, (1, "followed"), (2, "followed"), more=FOLLOWED)
+    assert "that is missing" not in text
+    assert "other settings tried explains the whole log" in text
+
+
+def test_node_more_than_the_check_has_is_tried(tmp_path: Path) -> None:
+    spec = FOLLOWED.replace("other(s).mode == active", "some o: Server where o != s and o.mode == active")
+    whole = SPEC.replace("node Server[2]", "param servers = 2 in 1..9\nnode Server[servers]")
+    whole = whole.replace("other(s).mode == standby", "every o: Server satisfies o == s or o.mode == standby")
+    log = [(1, "followed"), (2, "followed")]
+    _, text = compared(tmp_path, *log, spec=whole, more=spec)
+    said = "night conforms with --set servers=3 a log of Server-3 that is missing: one Server more than the check has"
+    assert said in text
 
 
 def test_search_that_ends_early_says_so(tmp_path: Path) -> None:

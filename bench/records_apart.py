@@ -1,0 +1,73 @@
+"""How fast recordings whose nodes logged apart are compared: records a CPU second, with the search for an explanation
+and apart from it.
+
+    python bench/records_apart.py [--copies N]
+
+The recordings of `tests/data/icestorm`, so many times over as traces of their own, are compared with the released
+protocol in one process whose machine code and specs are kept. Apart from the search are reading and matching the lines
+of the logs, clocks, data, encoding and the verdicts; the start of the process is not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import shutil
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from measuring import machine
+
+from hacheck.cli import main as command
+from hacheck.cli.logs import conformance
+from hacheck.traces.conformance.interleavings import CutSearch, SearchResult
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Searches:
+    """The CPU time of all searches."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def timed(self, search: CutSearch) -> SearchResult | None:
+        """Does the search."""
+        start = time.process_time()
+        found = _result(search)
+        self.seconds += time.process_time() - start
+        return found
+
+
+_result = CutSearch.result
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--copies", type=int, default=60)
+    given = parser.parse_args()
+    print(machine())
+    conformance.HERE_BYTES = 1 << 40
+    gc.set_threshold(command.GARBAGE_AFTER)
+    searches = Searches()
+    CutSearch.result = lambda search: searches.timed(search)  # type: ignore[method-assign]
+    with TemporaryDirectory() as folder:
+        records = 0
+        for copies in (1, given.copies):
+            for place in sorted((ROOT / "tests" / "data" / "icestorm").iterdir()):
+                for copy in range(copies if place.is_dir() else 0):
+                    shutil.copytree(place, Path(folder) / f"{place.name}-{copy}", dirs_exist_ok=True)
+            searches.seconds, start = 0.0, time.process_time()
+            words = ("conform", str(ROOT / "spec" / "icestorm.ha"), folder, "--adapter", "icestorm", "--quiet")
+            assert command.exit_code([*words, "--check", "as_released"]) == 0
+            whole = time.process_time() - start
+            records = 322 * copies
+        apart = whole - searches.seconds
+        print(f"{records:,} records, {whole:.2f} CPU s: {records / whole:,.0f} a second")
+        print(f"apart from the search {apart:.2f} CPU s: {records / apart:,.0f} a second")
+
+
+if __name__ == "__main__":
+    main()
