@@ -42,7 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given.add_argument("--checker", "--judge", type=Path, help="a file by checker_file.write")
     parser.add_argument("--check", help="whose settings, with --spec")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, with --spec")
-    parser.add_argument("--property", action="append", default=[], metavar="NAME", help="asked on the way, with --spec")
+    parser.add_argument(
+        "--property", action="append", default=[], metavar="NAME", help="checked on the way, with --spec"
+    )
     parser.add_argument("--node", action="append", default=[], metavar="NAME=NODE", help="the spec's name of a node")
     parser.add_argument("--order", choices=[one.value for one in Order], default="per_node", help="of records at a URL")
     parser.add_argument("--skew", type=int, default=10, metavar="MS", help="between clocks, with --spec")

@@ -249,8 +249,8 @@ def test_a_check_that_asks_nothing_says_so(tmp_path: Path) -> None:
     spec.write_text('system Idle "x"\nnode A { on: bool = false }\naction go(a: A) do a.on := true\n')
     ended = hacheck("verify", str(spec))
     assert ended.code == 0
-    assert "nothing is asked" in ended.out
-    assert "as expected (nothing asked)" in ended.out
+    assert "no property to check: without" in ended.out
+    assert "as expected (no property to check)" in ended.out
 
 
 def test_quietly_what_is_not_as_expected_is_told_and_nothing_else() -> None:

@@ -123,7 +123,7 @@ def facts(
     for index, (name, meaning) in enumerate(system.assumptions):
         table.add_row("assuming" if index == 0 else "", Text.assemble((name, "name"), f"  {meaning}"))
     if result.answer.reach:
-        table.add_row("asked of Z3", f"{result.answer.reach}, {seconds(coverage.wall_seconds)}")
+        table.add_row("search by Z3", f"{result.answer.reach}, {seconds(coverage.wall_seconds)}")
         if coverage.stopped not in (None, DEPTH_REACHED):
             table.add_row("", Text(f"stopped: {coverage.stopped}", style="warn"))
         for note in result.answer.notes:
@@ -171,12 +171,12 @@ def extent(result: CheckResult) -> Text:
     return Text(words, style="" if coverage.bounds_reached else "ok")
 
 
-NOTHING_ASKED = "nothing is asked: without an invariant or another property, only errors of the spec itself are found"
+NO_PROPERTY = "no property to check: without an invariant or another property, only errors of the spec itself are found"
 
 
-def nothing_asked() -> RenderableType:
+def no_property() -> RenderableType:
     """What is said of a check without properties."""
-    return Padding(Text(NOTHING_ASKED, style="warn"), INDENT)
+    return Padding(Text(NO_PROPERTY, style="warn"), INDENT)
 
 
 def properties(console: Console, result: CheckResult) -> RenderableType:

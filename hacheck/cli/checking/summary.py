@@ -131,7 +131,7 @@ def remark(result: CheckResult) -> str:
     if result.has_error:
         return "the spec has an error, see above"
     if not result.properties:
-        return "nothing asked"
+        return "no property to check"
     words: list[str] = []
     for found in result.properties:
         if found.outcome == "unexpected":

@@ -150,7 +150,7 @@ def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
         from hacheck.checker.explicit.search.checkpoint_manifest import NAME
 
         if already := [name for name in names if (folder / name / NAME).exists()]:
-            hint = f"--resume {folder} goes on with it; to begin anew, name another folder or remove that"
+            hint = f"--resume {folder} continues it; to start anew, name another folder or remove that one"
             raise BadInput(f"--checkpoint {folder}: {', '.join(already)} is kept there already", hint)
         return frozenset()
     found = frozenset(name for name in names if (folder / name).is_dir())
@@ -269,7 +269,7 @@ def show_result(request: Request, console: Console, specification: Specification
         if not request.runs and any(is_short(found) for found in result.properties):
             console.print(report.how_to_see(result))
     elif not asked:
-        console.print(report.nothing_asked())
+        console.print(report.no_property())
     if (unused := report.unused(specification, result)) is not None:
         console.print()
         console.print(unused)

@@ -47,7 +47,7 @@ PROPERTY = "Also check whether this invariant or step invariant was violated, wh
 STRICT = "Exit code 1, too, where a property is possibly violated: some run that explains the whole log breaks it."
 WITHIN = "Longest time that this invariant may be broken by the log's clocks, else the trace deviates: one_leader=10s."
 NODE = "Map a node name in the log to a node of the model: primary=Server-1. Repeatable."
-SWITCHES = "If a trace deviates, look so many seconds for what would explain it: a switch, a fault, a larger skew."
+SWITCHES = "If a trace deviates, search this many seconds for what would explain it: a switch, a fault, a larger skew."
 OUT = "Write the verdicts as a table: a .parquet file."
 JSON = "Write everything found as JSON (- is stdout)."
 REPORT = "Write one HTML page: a time line, the lines of the logs, and what the model says where one leaves it."

@@ -73,7 +73,7 @@ class PageHandler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.NOT_FOUND, "not found")
             return
         if self.headers.get("Origin") not in (None, *(f"http://{host}" for host in self._hosts())):
-            self._refuse(HTTPStatus.FORBIDDEN, "asked by another page")
+            self._refuse(HTTPStatus.FORBIDDEN, "the request comes from another page")
             return
         if self.headers.get_content_type() != "application/json":
             self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "not JSON")

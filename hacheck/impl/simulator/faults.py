@@ -25,7 +25,7 @@ KINDS = (
     Kind("crash", "a process ends (kill -9); later it is started again", "1 + how much of its next input is done"),
     Kind("power", "a machine goes down: no process learns of it, and what was not synced may be gone", "as for crash"),
     Kind("wipe", "a process ends, and its disk is lost"),
-    Kind("pause", "a process stands still, longer or shorter than time-outs, and goes on with what it believed"),
+    Kind("pause", "a process stands still, longer or shorter than time-outs, and continues with what it believed"),
     Kind("cut", "nothing gets through in some directions; what was sent arrives after the healing"),
     Kind("reset", "connections break while both ends run"),
     Kind("slow", "messages take longer", "how many times as long"),

@@ -33,7 +33,7 @@ def build(context: Context, written: d.PropertyDeclaration) -> tuple[ir.Property
         _no_counter(name, kind, one.type.span)
     count = math.prod(ty.cardinality(kind) for _, kind in parameters)
     if count > INSTANCES_MAX:
-        message = f"`{written.name.text}` would be asked {count:,} times; {INSTANCES_MAX} are asked at most"
+        message = f"`{written.name.text}` has {count:,} instances; at most {INSTANCES_MAX} are checked"
         raise error("HA112", message, written.name.span, "make the ranges smaller, or leave a parameter out")
     assumed = fairness(context, written)
     instances = itertools.product(*(tuple(ty.values(kind)) for _, kind in parameters))
