@@ -20,7 +20,7 @@ from tests.nightly import by_night
 
 FOLDER = Path(__file__).parent
 MODELS = FOLDER / "models"
-LINES_MAX = 60
+LINES_MAX = 80
 
 
 @dataclass(frozen=True, slots=True)
