@@ -19,7 +19,7 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "artemis-shared-store": (f"{_PACKAGE}.artemis.shared_store", "ArtemisSharedStore"),
     "artemis-scale-down": (f"{_PACKAGE}.artemis.scale_down", "ArtemisScaleDown"),
     "reference": (f"{_PACKAGE}.reference.plugin", "Reference"),
-    "reference-processes": (f"{_PACKAGE}.reference.processes", "ReferenceProcesses"),
+    "reference-processes": (f"{_PACKAGE}.reference.replica_processes", "ReferenceProcesses"),
 }
 """In which module each plug-in is, and its class."""
 
