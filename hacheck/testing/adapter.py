@@ -64,6 +64,9 @@ class Adapter:
     """What runs are to come to, by name: lines, actions, faults and `reachable`s of the spec in their order, with
     anything in between. Coverage says in how many runs each was met, and how far the best one came in one never met."""
 
+    aims: Mapping[str, int] = {}
+    """In how many runs a scenario is to be met, by name: the test goes on until then, up to ten times as long."""
+
     directed: Sequence[Directed] = ()
     """What a third of the runs begin with, more or less: steps, such as those of a run that failed once, or a
     `Counterexample` of the spec."""

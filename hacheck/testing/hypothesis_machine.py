@@ -51,6 +51,9 @@ CHANCE = tuples(*[integers(0, 119)] * 8)
 """All chance that there is in a run. Of larger ranges Hypothesis draws small numbers far more often than large ones,
 and of many numbers it repeats some from run to run: what is repeated finds nothing new."""
 
+AIMED_MOST = 10
+"""So many times as many runs as usual at most, where scenarios are to be met more often."""
+
 NOTHING, EVERYTHING = "nothing goes wrong", "everything may go wrong"
 
 
@@ -88,6 +91,10 @@ def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
     try:
         watch.kept.replay()
         found = _tried(adapter, watch, how)
+        for batch in range(1, AIMED_MOST):
+            if found is not None or not watch.covered.missed(adapter.aims):
+                break
+            found = _tried(adapter, watch, settings(how, derandomize=False), batch)
         if found is None:
             watch.report()
             _show_coverage(adapter, watch)
@@ -114,12 +121,13 @@ PLAIN = (BadModel, BadRun, ProcessFailure, Undecided, UnfitEvent)
 """Errors that say everything."""
 
 
-def _tried(adapter: type[Adapter], watch: Watch, how: settings) -> Disagreement | None:
-    """The shortest failing run, if random things lead to one. Errors: whatever the system raises."""
+def _tried(adapter: type[Adapter], watch: Watch, how: settings, batch: int = 0) -> Disagreement | None:
+    """The shortest failing run, if random things lead to one. `batch`: of how many tries with other chance this is one.
+    Errors: whatever the system raises."""
     __tracebackhide__ = True
     from hypothesis.stateful import run_state_machine_as_test
 
-    made, begun = _seeded(machine(adapter, watch), how)
+    made, begun = _seeded(machine(adapter, watch), how, batch)
     seed_note = "" if begun is None else f"Found with pytest --hacheck-seed {begun}"
     try:
         run_state_machine_as_test(made, settings=how)
@@ -161,10 +169,15 @@ FLAKY = """Done again, the same did not show the same: something in the system i
 things take. With a clock and dice of the test's own, runs that fail are made small, and fail again."""
 
 
-def _seeded(made: type[RuleBasedStateMachine], how: settings) -> tuple[type[RuleBasedStateMachine], int | None]:
+def _seeded(
+    made: type[RuleBasedStateMachine], how: settings, batch: int
+) -> tuple[type[RuleBasedStateMachine], int | None]:
     """A machine that begins with the seed that was given, else with one of its own; and that seed, unless Hypothesis
-    was given another one or needs none."""
+    was given another one or needs none. Further batches follow from the seed."""
     given = current().seed
+    if batch:
+        begun = batch + (given or 0)
+        return seed(begun)(made), begun
     if given is None and (how.derandomize or core.global_force_seed is not None):
         return made, None
     begun = SystemRandom().getrandbits(32) if given is None else given
@@ -220,7 +233,10 @@ class Watch(Struct):
         warn(f"{text}{named}; {hint}", stacklevel=2)
 
     def _report_scenarios(self) -> None:
-        """Says which scenarios no run came to."""
+        """Says which scenarios no run came to, or fewer than was wanted."""
+        for name, (met, aim) in self.covered.missed(self.kept.adapter.aims).items():
+            if met:
+                warn(f"scenario {name}: in {met:,} runs, and {aim:,} were wanted", stacklevel=3)
         for one in model_for(self.kept.adapter).scenarios:
             content = one.content(self.covered.reached.get(one.name, []))
             if not content["met"]:

@@ -22,7 +22,7 @@ from hacheck.testing.tested_model import Model, is_fault
 class RunCoverage(Struct):
     """Of all runs of one test. `done`, `refused`: by method, how often; `lines`: by event, those that the model knows;
     `sets`: sets of model states that explained a run on its way; `reached`: by scenario, how many of its parts came in
-    each run."""
+    each run; `met`: in how many all of them did."""
 
     runs: int = 0
     done: Counter[str] = field(default_factory=Counter)
@@ -30,6 +30,7 @@ class RunCoverage(Struct):
     lines: Counter[str] = field(default_factory=Counter)
     sets: set[int] = field(default_factory=set)
     reached: dict[str, list[int]] = field(default_factory=dict)
+    met: Counter[str] = field(default_factory=Counter)
 
     def add(self, session: Session) -> None:
         """Counts a run."""
@@ -42,7 +43,13 @@ class RunCoverage(Struct):
         self.lines.update(one.name for one in session.entries if isinstance(one, Event) and knows(one))
         self.sets |= session.passed
         for one in session.model.scenarios:
-            self.reached.setdefault(one.name, []).append(one.reached(session.sights()))
+            reached = one.reached(session.sights())
+            self.reached.setdefault(one.name, []).append(reached)
+            self.met[one.name] += reached == len(one.parts)
+
+    def missed(self, aims: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+        """The scenarios that were to be met in more runs, by name: in how many they were, and were to be."""
+        return {name: (self.met[name], aim) for name, aim in aims.items() if self.met[name] < aim}
 
     def content(self, model: Model, besides: tuple[Step, ...], name: str) -> dict[str, Any]:
         """It as JSON has it; what never came is in it with the number 0."""

@@ -84,7 +84,7 @@ def model_for(adapter: type[Adapter]) -> Model:
 def _said(adapter: type[Adapter]) -> tuple[object, ...]:
     """All that a model depends on."""
     given = (sorted(adapter.settings.items()), sorted(adapter.called.items()), adapter.invariants, adapter.capacity)
-    wanted = (adapter.drives, adapter.besides, sorted(adapter.scenarios.items()))
+    wanted = (adapter.drives, adapter.besides, sorted(adapter.scenarios.items()), sorted(adapter.aims.items()))
     return (place_of(adapter.spec, adapter), adapter.check, repr((*given, *wanted)), methods(adapter))
 
 
@@ -124,6 +124,8 @@ def _made(adapter: type[Adapter]) -> Model:
 def _check_scenarios(scenarios: Iterable[Scenario], adapter: type[Adapter], tracker: Tracker, names: set[str]) -> None:
     """Errors: `BadModel`, where a scenario is empty or mentions what there is not. `names`: of actions, faults and
     `reachable`s."""
+    for name in sorted(adapter.aims.keys() - {one.name for one in scenarios}):
+        raise BadModel(f"{adapter.__name__}.aims: there is no scenario `{name}`")
     lines = {event.name for event in tracker.compiled.shape.events if not event.name.startswith(DONE)}
     known = {*names, *lines, *(step.method for step in adapter.besides)}
     for one in scenarios:

@@ -190,6 +190,31 @@ def test_a_mistake_that_chance_misses_is_found_behind_a_directed_run() -> None:
         run_state_machine(type("Directed", (Particular,), {"directed": (steps,)}), how)
 
 
+def test_a_test_goes_on_until_scenarios_were_met_often_enough(tmp_path: Path) -> None:
+    class Aiming(Counting):
+        scenarios: ClassVar = {"four": ("counted",) * 4}
+        aims: ClassVar = {"four": 12}
+
+    run_state_machine(Aiming, FEW)
+    content = json.loads((tmp_path / "Aiming.json").read_text(encoding="utf-8"))
+    assert content["scenarios"][0]["met"] >= 12
+    assert 20 < content["runs"] < 200, "twenty were not enough, and there were no more than needed"
+
+
+def test_an_aim_that_is_missed_is_said_after_ten_times_as_many_runs() -> None:
+    class Missing(Counting):
+        scenarios: ClassVar = {"four": ("counted",) * 4}
+        aims: ClassVar = {"four": 1_000}
+
+    few = settings(FEW, max_examples=3)
+    with pytest.warns(UserWarning, match=r"scenario four: in \d+ runs, and 1,000 were wanted"):
+        run_state_machine(Missing, few)
+    assert Missing.log.count("start") >= 30
+    wrong = type("Wrong", (Counting,), {"aims": {"nonesuch": 1}})
+    with pytest.raises(BadModel, match="there is no scenario `nonesuch`"):
+        run_state_machine(wrong, FEW)
+
+
 # ---- roles ----
 
 
