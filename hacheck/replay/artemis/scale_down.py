@@ -19,7 +19,7 @@ from hacheck.replay.artemis.cluster_session import missing, started, unmapped
 from hacheck.replay.artemis.log_waiting import SECONDS, LogWaiting
 from hacheck.replay.artemis.server_log import ACTIVE, CONNECTED, codes, role
 from hacheck.replay.model_run import Json, ModelRun
-from hacheck.replay.outcomes import Awaited, Masked, Refuted
+from hacheck.replay.outcomes import Awaited, Masked, NotCarriedOut, Refuted
 from hacheck.replay.product import Position, until
 from hacheck.replay.recording import Recording
 from hacheck.replay.traffic import Message, Traffic
@@ -146,6 +146,11 @@ class ScaleDownSession:
                 return target
         return None
 
+    def _crashes_next(self, s: int) -> bool:
+        """Whether the next step of a server, as the run has it, is that it crashes."""
+        own = (one for one in self.position.following() if s in (one.arguments.get("s"), one.arguments.get("n")))
+        return next((one.action == "crash Server" for one in own), False)
+
     def _has_ended(self, s: int) -> None:
         if s in self._postponed:
             self._postponed.discard(s)
@@ -238,8 +243,12 @@ class ScaleDownSession:
         self.message(target, s, "reply")
 
     def leave_home(self, s: int) -> None:
-        """The answer arrives. The next message follows."""
+        """The answer arrives. The next message follows; after the last one the server removes what is left at once, and
+        ends. Errors: `NotCarriedOut`, if the run has it crash in between."""
         target = self.of("target", s, before=True)
+        last = len(self.of("queue", s)) == self.of("sent", s)
+        if last and self.of("queue", s) != self.of("queue", s, before=True) and self._crashes_next(s):
+            raise NotCarriedOut("between the last two removals Artemis waits for nothing: no crash can be timed there")
         self.traffic.let(self.message(target, s, "reply"))
         if len(self.of("queue", s)) > self.of("sent", s):
             self.message(s, target, "request")

@@ -10,7 +10,7 @@ from tests.mutants.table import Found, Table
 
 PINNED: dict[str, Found] = {
     "default": Found(
-        (1_498, 3_202, 18),
+        (1_750, 3_774, 19),
         violated={"order_kept": 6},
         reached={"moved": 6},
         holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives group_kept state_is_there "
@@ -24,58 +24,58 @@ PINNED: dict[str, Found] = {
         "p10_messages_available clients_come_back",
     ),
     "groups": Found(
-        (3_243, 11_226, 16),
-        violated={"order_kept": 6, "p10_messages_available": 4, "clients_come_back": 9, "p2_acked_survives": 12},
+        (3_557, 12_416, 16),
+        violated={"order_kept": 6, "p10_messages_available": 4, "clients_come_back": 9, "one_place": 11},
         reached={"moved": 6},
-        holds="p6_exactly_once one_place p7_prepared_survives group_kept state_is_there",
+        holds="p2_acked_survives p6_exactly_once p7_prepared_survives group_kept state_is_there",
     ),
     "in_doubt": Found(
-        (838, 2_022, 14),
+        (954, 2_298, 15),
         holds="p2_acked_survives p6_exactly_once one_place state_is_there",
     ),
     "in_doubt_after_crash": Found(
-        (3_060, 8_140, 16),
+        (3_466, 9_236, 17),
         violated={"one_place": 5},
         holds="p2_acked_survives p6_exactly_once",
     ),
     "backups": Found(
-        (212, 436, 13),
+        (242, 500, 14),
         violated={"order_kept": 7},
-        reached={"moved": 9},
+        reached={"moved": 10},
         holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives group_kept state_is_there "
         "p10_messages_available clients_come_back",
     ),
     "backups_and_a_stop": Found(
-        (2_186, 5_254, 15),
+        (2_450, 5_990, 16),
         violated={"clients_come_back": 5},
         holds="p6_exactly_once",
     ),
     "backups_and_two_crashes": Found(
-        (1_392, 3_324, 16),
-        violated={"clients_come_back": 9},
+        (1_574, 3_832, 17),
+        violated={"clients_come_back": 10},
         holds="p6_exactly_once",
     ),
     "connector": Found(
-        (663, 1_920, 12),
+        (744, 2_154, 13),
         violated={"order_kept": 6},
         reached={"moved": 6},
         holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives group_kept state_is_there "
         "p10_messages_available clients_come_back",
     ),
     "in_process": Found(
-        (212, 436, 13),
+        (242, 500, 14),
         violated={"order_kept": 7},
-        reached={"moved": 9},
+        reached={"moved": 10},
         holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives group_kept state_is_there "
         "p10_messages_available clients_come_back",
     ),
     "back_and_forth": Found(
-        (2_434, 5_818, 22),
-        violated={"p2_acked_survives": 11, "p10_messages_available": 6},
+        (2_740, 6_542, 24),
+        violated={"p2_acked_survives": 13, "p10_messages_available": 6},
         holds="p6_exactly_once",
     ),
     "back_and_forth_mended": Found(
-        (1_280, 3_290, 19),
+        (1_580, 4_022, 21),
         holds="p2_acked_survives p6_exactly_once",
     ),
     "in_process_alone": Found(
@@ -84,13 +84,13 @@ PINNED: dict[str, Found] = {
         holds="p2_acked_survives p6_exactly_once",
     ),
     "crash": Found(
-        (6_384, 18_442, 21),
+        (6_780, 19_890, 23),
         violated={
             "one_place": 7,
             "order_kept": 6,
             "p10_messages_available": 3,
             "clients_come_back": 5,
-            "p2_acked_survives": 12,
+            "p2_acked_survives": 17,
         },
         reached={"moved": 6},
         holds="p6_exactly_once p7_prepared_survives group_kept state_is_there",
@@ -101,16 +101,16 @@ PINNED: dict[str, Found] = {
         holds="p2_acked_survives p6_exactly_once",
     ),
     "crash_of_backed_up": Found(
-        (2_186, 5_254, 15),
+        (2_450, 5_990, 16),
         holds="p2_acked_survives p6_exactly_once one_place p7_prepared_survives p10_messages_available",
     ),
     "crash_with_another_target": Found(
-        (29_442, 93_555, 20),
+        (37_986, 122_901, 22),
         violated={"one_place": 8, "p10_messages_available": 6},
         holds="p6_exactly_once",
     ),
     "few_attempts": Found(
-        (326, 574, 13),
+        (370, 658, 14),
         violated={"clients_come_back": 5},
         holds="p2_acked_survives",
     ),
@@ -120,26 +120,26 @@ PINNED: dict[str, Found] = {
         holds="p6_exactly_once one_place",
     ),
     "lets_in_early": Found(
-        (584, 1_268, 13),
+        (666, 1_448, 14),
         violated={"state_is_there": 4},
         holds="p2_acked_survives p6_exactly_once",
     ),
     "ids_stay": Found(
-        (518, 1_136, 13),
+        (590, 1_296, 14),
         holds="p2_acked_survives p6_exactly_once state_is_there",
     ),
     "no_duplicate_ids": Found(
-        (922, 1_932, 15),
+        (1_052, 2_212, 16),
         violated={"p6_exactly_once": 2},
         holds="p2_acked_survives",
     ),
     "prepared_stay": Found(
-        (198, 414, 12),
+        (226, 474, 13),
         violated={"p7_prepared_survives": 3},
         holds="p2_acked_survives",
     ),
     "ignores_group": Found(
-        (1_170, 3_363, 12),
+        (1_332, 3_831, 13),
         violated={"group_kept": 2},
         holds="p2_acked_survives",
     ),
