@@ -32,8 +32,8 @@ ICESTORM = (
     (
         "as_released",
         "acknowledged_survives acknowledged_is_stored deposed_never_acknowledges stamps_never_fall "
-        "stamps_tell_databases_apart full_start_first served majority_serves one_coordinator a_majority_serves "
-        "one_view reads_are_current",
+        "stamps_tell_databases_apart full_start_first served majority_serves highest_id_leads one_coordinator "
+        "a_majority_serves one_view serving_replicas_agree reads_are_current",
     ),
     ("stamp_wiped", "acknowledged_survives"),
     ("rejection_taken_for_success", "acknowledged_survives"),
@@ -72,15 +72,17 @@ SCALE_DOWN = (
     ("back_and_forth", "p2_acked_survives p10_messages_available"),
     ("back_and_forth commits_at_end=on", "p2_acked_survives"),
     ("crash", "one_place p2_acked_survives order_kept p10_messages_available"),
+    ("crash crashes=0", "one_place"),
+    ("crash messages=3", "p2_acked_survives"),
     ("crash_at_the_end", "one_place"),
     ("default xa=off", "order_kept"),
     ("in_doubt_after_crash", "one_place"),
     ("backups_and_a_stop", "clients_come_back"),
 )
 ICESTORM_CANDIDATES = (
-    ("as_released cuts=1", "serving_replicas_agree unknown_outcome"),
-    ("as_released pauses=1", "serving_replicas_agree unknown_outcome"),
-    ("as_released crashes=2", "unknown_outcome"),
+    ("as_released cuts=1", "unknown_outcome"),
+    ("as_released pauses=1", "unknown_outcome"),
+    ("as_released crashes=2", "unknown_outcome reorganization_ends"),
     ("smoke crashes=1", "full_start_first reads_are_current"),
     ("smoke pauses=1", "one_coordinator"),
     ("smoke cuts=1", "one_coordinator"),
@@ -191,8 +193,10 @@ def write(key: str, line: str) -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     table, after = rest.split(END)
-    lines = [one for one in table.removeprefix(HEAD).splitlines(keepends=True) if not one.startswith(key)]
-    replace_text(PAGE, f"{before}{BEGIN}{HEAD}{''.join([*lines, line])}{END}{after}")
+    lines = table.removeprefix(HEAD).splitlines(keepends=True)
+    place = next((number for number, one in enumerate(lines) if one.startswith(key)), len(lines))
+    lines[place : place + 1] = [line]
+    replace_text(PAGE, f"{before}{BEGIN}{HEAD}{''.join(lines)}{END}{after}")
 
 
 if __name__ == "__main__":

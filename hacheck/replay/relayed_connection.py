@@ -189,8 +189,10 @@ class RelayedConnection:
             was_held = held.pop(number, None) is not None
             if goes:
                 self._in_order(number, held, lambda: send(raw))
-            elif self._severed and not self._requests:
-                self.abort()
+            elif self._severed:
+                self.client.transport.abort()  # its caller learns that the link has failed
+                if not self._requests:
+                    self.abort()
             if was_held:
                 self._let_go(held)
 

@@ -180,12 +180,14 @@ class _Replay:
         for line in evidence:
             self.recording.note(f"     {line}")
         patterns = (*product.observed, *OWN_DOING)
-        hidden = sorted(name for name in run.reads if not any(fnmatchcase(name, one) for one in patterns))
+        never = product.not_compared(run) if hasattr(product, "not_compared") else frozenset()
+        shown = {name for name in run.reads - never if any(fnmatchcase(name, one) for one in patterns)}
+        hidden = sorted(run.reads - shown)
         if hidden:
             reason = f"every step came out as the model says, and {product.name} does not show {', '.join(hidden)}"
             return _Verdict("not_carried_out", f"{reason}, which {run.claim} reads", None, evidence)
-        shown = f"{run.claim} is {'reached' if run.claim_kind == 'reachable' else 'violated'} on the product, too"
-        reason = f"all {len(run.steps)} steps came out as the model says" + (f"; {shown}" if run.claim else "")
+        words = f"{run.claim} is {'reached' if run.claim_kind == 'reachable' else 'violated'} on the product, too"
+        reason = f"all {len(run.steps)} steps came out as the model says" + (f"; {words}" if run.claim else "")
         self.recording.note(f"==== confirmed: {reason}")
         return _Verdict("confirmed", reason, None, evidence)
 

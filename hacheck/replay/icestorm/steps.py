@@ -20,6 +20,7 @@ GATED = frozenset({"areYouCoordinator", "areYouThere", "invitation", "accept", "
 GATED_REPLIES = frozenset({"areYouCoordinator", "createTopic", "init", "ready"})
 SECONDS = 12.0
 CLIENT_SECONDS = 6.0
+COUNT_SECONDS = 1.0
 
 
 def holds(message: Message) -> bool:
@@ -81,6 +82,7 @@ class ElectionSteps:
         self.outcomes: dict[int, str] = {}
         self.requests = 0
         self._marks: dict[int, int] = {}
+        self._uncounted: set[int] = set()  # whose acceptances are on their way
         self.table: Mapping[str, Callable[..., None]] = {
             "check": self.check,
             "merge": self.merge,
@@ -125,11 +127,14 @@ class ElectionSteps:
         found: list[Message] = self.until(what, lambda: self.traffic.held(operation, source, target, kind), seconds)
         return found[-1]
 
-    def line(self, n: int, pattern: str, seconds: float = SECONDS) -> None:
-        """Waits for a line of a log; those that an earlier step waited for do not count."""
+    def line(self, n: int, pattern: str, seconds: float = SECONDS, unreachable: int | None = None) -> None:
+        """Waits for a line of a log; those that an earlier step waited for do not count. `unreachable`: whom polls of
+        this replica do not reach meanwhile, also those that had come to the proxy."""
         since = self._marks.get(n, 0)
 
         def found() -> int:
+            if unreachable is not None:
+                self.traffic.drop_all("areYouThere", n, unreachable)
             for number, text in enumerate(self.cluster.lines(n)[since:], since + 1):
                 if re.search(pattern, text):
                     return number
@@ -160,15 +165,26 @@ class ElectionSteps:
                 if n in self.ids and None not in (self.of("coordinator", n, before=True), self.of("coordinator", n)):
                     self.traffic.let(message)
         for message in self.traffic.held("areYouThere"):
-            if message.source in self.ids and self._would_say_yes(message.source, message.target):
+            if message.source in self.ids and self._would_say_yes(message.source, message.target, (True, False)):
                 self.traffic.let(message)
 
-    def _would_say_yes(self, n: int, to: int) -> bool:
-        return not self.traffic.held("accept", n) and all(
+    def pass_polls(self) -> None:
+        """Releases the polls that came after the last step and are still answered with yes: after the next one, the
+        answer could be another."""
+        polls = self.traffic.held("areYouThere")
+        due = [one for one in polls if one.source in self.ids and self._would_say_yes(one.source, one.target, (True,))]
+        for message in due:
+            self.traffic.let(message)
+        if due:
+            self.cluster.settle()
+
+    def _would_say_yes(self, n: int, to: int, states: tuple[bool, ...]) -> bool:
+        """Whether a poll is answered with yes, in the states before the step, after it, or both."""
+        return not (self._uncounted & {n} or self.traffic.held("accept", n)) and all(
             self.of("coordinator", n, before=old) == to
             and n in self.of("members", to, before=old)
             and self.of("group", n, before=old) == self.of("group", to, before=old)
-            for old in (True, False)
+            for old in states
         )
 
     # ---- forming a group ----
@@ -237,13 +253,29 @@ class ElectionSteps:
 
     def merge_continue(self, n: int) -> None:
         """The acceptances are counted: they come, or their time is over."""
-        self.traffic.let_all("accept", None, n)
+        self._accept(n)
         if self.of("timer", n) == "merge_continue.push":
             self.traffic.acting = None  # calls to members that are gone fail in the next step
         else:
             self.line(n, "not enough nodes|failed", self.response + 5)
             return
         self.until(f"init by {n}", lambda: self._pushes(n), self.response + 5)
+
+    def _accept(self, n: int) -> None:
+        """Delivers the acceptances; a poll may be answered only when that of its replica has been counted."""
+        since = len(self.cluster.lines(n))
+        coming = self.traffic.held("accept", None, n)
+        self._uncounted = {one.source for one in coming if one.source in self.of("members", n, before=True)}
+        for message in coming:
+            self.traffic.let(message)
+
+        def counted() -> bool:
+            text = "\n".join(self.cluster.lines(n)[since:])
+            return all(re.search(rf"accept {m} |accepted \(.*sender {m}\b", text) for m in self._uncounted)
+
+        with suppress(Awaited):
+            self.until(f"line of {n} on {len(coming)} acceptances", counted, COUNT_SECONDS)
+        self._uncounted = set()
 
     def _pushes(self, n: int) -> bool:
         # Replicas that cannot be reached get none; those that can, one each.
@@ -305,10 +337,13 @@ class ElectionSteps:
     def poll(self, n: int) -> None:
         """A slave asks its coordinator."""
         to = self.of("coordinator", n, before=True)
+        if self.of("mode", n) != "inactive" and self.traffic.held("accept", n, to):
+            return  # it is answered with yes once the acceptance has come, which is counted later
         if self.reaches(n, to):
             self.take("areYouThere", n, to)
         if self.of("mode", n) == "inactive":
-            self.line(n, "lost connection to coordinator")
+            unreachable = to if not self.reaches(n, to) else None
+            self.line(n, "lost connection to coordinator", unreachable=unreachable)
             self.line(n, "creating new self-coordinated group")
             self.traffic.drop_all("areYouThere", n, None)
 

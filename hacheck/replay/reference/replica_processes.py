@@ -28,7 +28,7 @@ from hacheck.impl.runtime.folder import VERSION, Cluster, Folder, store, token
 from hacheck.impl.runtime.frames import messages_of
 from hacheck.impl.runtime.process import Report, command
 from hacheck.impl.systems import system
-from hacheck.replay.icestorm.plugin import response_times
+from hacheck.replay.icestorm.response_times import response_times
 from hacheck.replay.icestorm.steps import holds
 from hacheck.replay.outcomes import Awaited, EnvironmentLacks, Masked
 from hacheck.replay.processes import ProcessGroup
