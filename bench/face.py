@@ -4,6 +4,7 @@
     python bench/face.py diagram     the picture of these steps in the terminal, and the diagram of IceStorm's states
     python bench/face.py page        the report of every check of `spec/icestorm.ha` in a real Chromium
     python bench/face.py page REPORT.html [--pictures FOLDER]
+    python bench/face.py logs        the page of `conform` about 18,000 lines, and a run of 200 steps on it
 
 The first two print CPU seconds; `blame` twice, from an empty and from a filled cache folder. `page` prints bytes and
 milliseconds as the browser measures them, the middle of some: the first paint; a step, from its key to the next frame;
@@ -94,7 +95,7 @@ def print_diagram() -> None:
             steps = len(content["steps"])
             cost = 1000 * statistics.median(costs)
             print(f"  {steps} steps at {width:3} columns {cost:5.1f} ms, {len(lines)} lines")
-    cost = hacheck("diagram", SPEC, "--format", "svg", "--out", "/dev/null")
+    cost = hacheck("diagram", SPEC, "--format", "svg", "--output", "/dev/null")
     print(f"  hacheck diagram icestorm {cost:4.1f} s")
 
 
@@ -135,6 +136,34 @@ def print_page(report: Path, pictures: Path | None) -> None:
             print(f"  axe-core, {theme:5}          {len(found)} serious: {sorted(set(found))}"[:400])
         if pictures is not None:
             _keep(page, address, pictures)
+
+
+SCROLLED = """
+const [place, done] = arguments, begun = performance.now();
+document.querySelector("#log").scrollTop = place;
+requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun)));
+"""
+
+
+def print_logs() -> None:
+    """The page about a long log."""
+    from tests.browser.conftest import browser, lacking
+    from tests.browser.page import Page
+    from tests.browser.test_log_page import LINES, log_page
+
+    if (reason := lacking()) is not None:
+        sys.exit(reason)
+    with TemporaryDirectory() as folder, closing(_Quitting(browser())) as opened:
+        report = log_page(Path(folder))
+        page = Page(opened.driver)
+        page.size(1400, 1000)
+        print(f"  size {report.stat().st_size / 1e6:.2f} MB, {LINES:,} lines")
+        print(f"  first paint              {_middle([_paint(page, report.as_uri()) for _ in range(5)])}")
+        page.wait("return document.querySelector('.log-line.dev')")
+        print(f"  scrolling by 100 lines   {_middle([page.later(SCROLLED, place * 2_400) for place in range(100)])}")
+        page.click(".deviation a")
+        page.later(PRESSED, "Home")
+        print(f"  step of 200              {_middle([page.later(PRESSED, 'ArrowRight') for _ in range(100)])}")
 
 
 class _Quitting:
@@ -197,7 +226,7 @@ def _keep(page: Any, address: str, folder: Path) -> None:
 def main() -> None:
     """Prints the rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("blame", "diagram", "page"))
+    parser.add_argument("what", choices=("blame", "diagram", "page", "logs"))
     parser.add_argument("report", nargs="?", type=Path)
     parser.add_argument("--pictures", type=Path)
     given = parser.parse_args()
@@ -206,6 +235,8 @@ def main() -> None:
         print_blame()
     elif given.what == "diagram":
         print_diagram()
+    elif given.what == "logs":
+        print_logs()
     elif given.report is not None:
         print_page(given.report, given.pictures)
     else:

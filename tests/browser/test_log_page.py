@@ -29,8 +29,12 @@ LINES = 18_000
 
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The address of a page about 18,000 lines, of which the 201st does not fit."""
-    folder = tmp_path_factory.mktemp("logs")
+    """The address of a page about 18,000 lines."""
+    return log_page(tmp_path_factory.mktemp("logs")).as_uri()
+
+
+def log_page(folder: Path) -> Path:
+    """A page about 18,000 lines, of which the 201st does not fit."""
     spec, log, out = folder / "switch.ha", folder / "night.jsonl", folder / "night.html"
     spec.write_text(SPEC, encoding="utf-8")
     events = ["went" if number % 2 == 0 else "came" for number in range(LINES - 1)]
@@ -43,7 +47,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> str:
     log.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     ended = hacheck("conform", str(spec), str(log), "--report", str(out))
     assert ended.code == 1, ended.err
-    return Path(out).as_uri()
+    return out
 
 
 def test_the_line_that_no_run_explains_is_open(page: Page, logs: str) -> None:

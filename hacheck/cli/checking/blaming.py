@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console, Group, RenderableType
@@ -13,6 +14,8 @@ from hacheck.checker.blame.good_run import Difference, GoodRun
 from hacheck.checker.blame.trials import Subject, TrialResult, Variant, variants_of
 from hacheck.checker.engine import Limits, Progress
 from hacheck.cli.progress import progress_display
+from hacheck.compile.kept_models import kept_result
+from hacheck.model.canonical_text import text_of
 from hacheck.model.ir import Property, System
 from hacheck.model.language import Specification
 from hacheck.model.runs import Run
@@ -47,8 +50,13 @@ def blame_run(
     if system is None:
         return None
 
+    whole = text_of(specification)
+    digest = None if whole is None else hashlib.sha256(whole.encode()).hexdigest()
+
     def other(variant: Variant) -> System | None:
-        return specification.instantiate({**settings, variant.name: variant.value}, check).system
+        given = {**settings, variant.name: variant.value}
+        text = None if digest is None else f"{sorted(given.items())} {check!r} {digest}"
+        return kept_result("variant", text, lambda: specification.instantiate(given, check).system, _is_system)
 
     with progress_display(errors, f"blame {asked.name}", quiet=quiet) as display:
 
@@ -59,6 +67,10 @@ def blame_run(
         variants = variants_of(specification.parameters, dict(system.settings))
         subject = Subject(system, asked, run, variants, other)
         return blamed(subject, limits, report, threads or usable_cores())
+
+
+def _is_system(made: System | None) -> bool:
+    return made is not None
 
 
 def shown_blame(found: Blamed) -> RenderableType:
@@ -107,8 +119,8 @@ def _needed_branches(results: Sequence[TrialResult]) -> Iterator[RenderableType]
         yield _line("branches of `if` that it needs: with the other one taken it is not violated", "good")
     for trial in needed:
         said = trial.words.removeprefix("if ").replace(" took the other branch where ", ": ")
-        steps = ", ".join(map(str, trial.steps))
-        yield Padding(Text.assemble(said, (f" (step {steps})", "quiet")), (0, 0, 0, 4))
+        word, steps = "step" if len(trial.steps) == 1 else "steps", ", ".join(map(str, trial.steps))
+        yield Padding(Text.assemble(said, (f" ({word} {steps})", "quiet")), (0, 0, 0, 4))
 
 
 def _brief(results: Sequence[TrialResult]) -> Iterator[RenderableType]:

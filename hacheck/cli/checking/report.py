@@ -145,7 +145,8 @@ def facts(
     for index, (bound, count) in enumerate(coverage.bounds_reached):
         meaning = meanings.get(bound, "")
         said = f": {meaning}" if meaning else ""
-        table.add_row("cut at" if index == 0 else "", f"{bound}{said} ({plural(count, 'step')} not taken)")
+        name = bound.replace("message.", "").replace("operation.", "")
+        table.add_row("cut at" if index == 0 else "", f"{name}{said} ({plural(count, 'step')} not taken)")
     spare = [meaning for name, meaning in not_reached(result) if not name.startswith("calls of ")]
     if spare:
         table.add_row("bounds", f"not reached: {'; '.join(spare)}")
