@@ -364,7 +364,8 @@ def bind(written: t.Binder, where: t.Expression | None, scope: Scope) -> tuple[s
     if written.type is not None:
         kind = scope.context.rules.resolve(scope.context, written.type, written.name.text)
         if not ty.is_scalar(kind):
-            raise error("HA112", f"a bound variable cannot range over all {describe(kind)}", written.span)
+            hint = "range over scalars: two of a kind are `x: T, y: T where x != y`, and `{ x, y }` is the set of both"
+            raise error("HA112", f"a bound variable cannot range over all {describe(kind)}", written.span, hint)
         if scope.context.values_of(kind) > VALUES_MAX:
             message = f"{describe(kind)} has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are gone through at most"
             raise error("HA112", message, written.span, "make the range smaller")

@@ -159,7 +159,11 @@ class _Loading:
         times = line.get(key, "iso")
         times = [times] if isinstance(times, str) else times
         if not isinstance(times, list) or not all(isinstance(item, str) and is_form(item) for item in times):
-            self._wrong(f"{key} {times!r}", f"write {', '.join(FORMS)} or a form such as %Y-%m-%d", "line", 0, key)
+            form_hint = (
+                f"write {', '.join(FORMS)}, or letters of strptime with a day in them, such as %Y-%m-%d %H:%M:%S; "
+            )
+            form_hint += "where lines show no day, put it before each of them"
+            self._wrong(f"{key} {times!r}", form_hint, "line", 0, key)
         zone = self._text(line, "zone", "line", 0, "UTC")
         try:
             ZoneInfo(zone)
