@@ -95,7 +95,7 @@ def print_diagram() -> None:
             steps = len(content["steps"])
             cost = 1000 * statistics.median(costs)
             print(f"  {steps} steps at {width:3} columns {cost:5.1f} ms, {len(lines)} lines")
-    cost = hacheck("diagram", SPEC, "--format", "svg", "--output", "/dev/null")
+    cost = hacheck("diagram", SPEC, "--format", "svg", "--out", "/dev/null")
     print(f"  hacheck diagram icestorm {cost:4.1f} s")
 
 

@@ -48,8 +48,9 @@ def _answer_options_of_others(name: str, function: Function, words: Sequence[str
     known = {option for item in parameters_of(function) for option in getattr(item.declared, "names", ())}
     for word in words:
         option = word.partition("=")[0]
-        ours, does = OPTIONS_ELSEWHERE.get(option, ("", ""))
-        if option not in known and ours in known:
+        meant = [one for one in OPTIONS_ELSEWHERE.get(option, ()) if one[0] in known]
+        if option not in known and meant:
+            ours, does = meant[0]
             print(f"error: hacheck {name} has no option `{option}`\n  = hint: {ours} {does}", file=sys.stderr)
             sys.exit(2)
 

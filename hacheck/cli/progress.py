@@ -7,9 +7,11 @@ error, so that the answers can be piped.
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console, Group
@@ -30,6 +32,9 @@ PLAIN_SECONDS = 5.0
 
 LIVE_SECONDS = 0.2
 """How often a line of words changes on a terminal."""
+
+FIRST_LIVE_SECONDS, FIRST_PLAIN_SECONDS = 1.0, 2 * PLAIN_SECONDS
+"""After how long work that reports nothing itself is mentioned."""
 
 EXPLORING = Progress(0, 0, 0, 0, 0.0, 0).phase
 """The phase that goes without saying."""
@@ -273,3 +278,47 @@ class ProgressLine:
             self._status.update(line)
         else:
             self._console.print(line, markup=False, soft_wrap=True)
+
+
+_MENTIONED: ContextVar[bool] = ContextVar("hacheck.cli.progress.mentioned", default=False)
+"""Whether what is being done is said already."""
+
+
+@contextmanager
+def working(doing: str, *, quiet: bool = False, no_color: bool = False) -> Iterator[None]:
+    """Says what is being done in the block, which reports nothing itself and prints nothing, if it takes long. In such
+    a block another one says nothing."""
+    if quiet or _MENTIONED.get():
+        yield
+        return
+    done = threading.Event()
+    mention = threading.Thread(target=_mention, args=(doing, done, no_color), daemon=True)
+    mention.start()
+    token = _MENTIONED.set(True)
+    try:
+        yield
+    finally:
+        _MENTIONED.reset(token)
+        done.set()
+        mention.join()
+
+
+def _mention(doing: str, done: threading.Event, no_color: bool) -> None:
+    """Says it until it is done."""
+    console = error_console(no_color=no_color)
+    begun, live = time.monotonic(), is_live(console)
+    if done.wait(FIRST_LIVE_SECONDS if live else FIRST_PLAIN_SECONDS):
+        return
+
+    def line() -> str:
+        return visible(f"{doing}, {seconds(time.monotonic() - begun)}")
+
+    if live:
+        with console.status(line()) as status:
+            while not done.wait(LIVE_SECONDS):
+                status.update(line())
+        return
+    while True:
+        console.print(line(), markup=False, soft_wrap=True)
+        if done.wait(PLAIN_SECONDS):
+            return

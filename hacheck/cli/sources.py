@@ -30,15 +30,18 @@ def load_specification(
 
     Errors: `BadInput` when there is no readable text; `Reported` when the text has errors.
     """
+    from hacheck.cli.progress import working
+
     text, path = read_spec(spec)
-    if kept:
-        from hacheck.compile.kept_models import kept_load
+    with working(f"reading {path}", no_color=no_color):
+        if kept:
+            from hacheck.compile.kept_models import kept_load
 
-        loaded = kept_load(text, path, read_library, defaults_only=True)
-    else:
-        from hacheck.model.language import load
+            loaded = kept_load(text, path, read_library, defaults_only=True)
+        else:
+            from hacheck.model.language import load
 
-        loaded = load(text, path, read_library, examined=examined)
+            loaded = load(text, path, read_library, examined=examined)
     if loaded.diagnostics:
         show_findings(loaded.diagnostics, {path: text}, no_color)
     if loaded.specification is None:
@@ -59,14 +62,16 @@ def instantiate(
 
     Errors: `Reported` when a setting is unknown or ill-typed, or the spec is wrong under these settings.
     """
+    from hacheck.cli.progress import working
     from hacheck.model.language.diagnostics import Span
 
-    if logs:
-        from hacheck.compile.kept_models import kept_instance
+    with working(f"reading {specification.path}", no_color=no_color):
+        if logs:
+            from hacheck.compile.kept_models import kept_instance
 
-        instance = kept_instance(specification, settings, check, logs=True)
-    else:
-        instance = specification.instantiate(settings, check)
+            instance = kept_instance(specification, settings, check, logs=True)
+        else:
+            instance = specification.instantiate(settings, check)
     if instance.system is None:
         nowhere = Span(specification.path, 0, 0)  # a setting that came from the command line has no place
         given = " ".join(f"--set {name}={value}" for name, value in settings.items())

@@ -32,7 +32,7 @@ from hacheck.testing.session import Disagreement, Session, Undecided
 from hacheck.testing.stalled_runs import Stall, stall_lines, stalled, waited_enough
 from hacheck.testing.stimuli import SETTLE, WAIT, Step
 from hacheck.testing.stream_priorities import Priorities, stream
-from hacheck.testing.tested_model import BadModel, Model, is_fault, model_for
+from hacheck.testing.tested_model import BadModel, Model, is_fault, model_for, require_methods
 
 SETTINGS = settings(
     database=None,
@@ -89,6 +89,7 @@ def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
     __tracebackhide__ = True
     watch = Watch(Recorded(adapter))
     try:
+        require_methods(adapter)
         watch.kept.replay()
         found = _tried(adapter, watch, how)
         for batch in range(1, AIMED_MOST):

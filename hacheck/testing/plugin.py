@@ -1,4 +1,5 @@
-"""The plug-in of pytest: `.ha` files as tests, and options for state machines. Nothing of it is loaded unless used."""
+"""The plug-in of pytest: `.ha` files as tests, and options and progress of state machines. What explores or compares is
+loaded when it is used."""
 
 from __future__ import annotations
 
@@ -36,12 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Takes the options that are there."""
     seed, *folders = (config.getoption(f"--hacheck-{name}") for name in ("seed", "runs", "coverage"))
-    if seed is not None or folders != [None, None]:
-        from hacheck.testing.pytest_options import Given
+    from hacheck.testing.pytest_options import Given
+    from hacheck.testing.run_options import Options
 
-        start = config.invocation_params.dir
-        runs, coverage = (None if folder is None else start / folder for folder in folders)
-        config.pluginmanager.register(Given(seed, runs, coverage))
+    start = config.invocation_params.dir
+    runs, coverage = (None if folder is None else start / folder for folder in folders)
+    config.pluginmanager.register(Given(Options(seed, runs, coverage)))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

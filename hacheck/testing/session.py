@@ -13,6 +13,7 @@ from hacheck.testing.adapter import Adapter, does
 from hacheck.testing.driven_system import Move
 from hacheck.testing.line_encoding import Event, UnfitEvent
 from hacheck.testing.possible_orders import Failure, Orders
+from hacheck.testing.run_options import current
 from hacheck.testing.scenarios import Sight
 from hacheck.testing.state_tracker import Broken, Track
 from hacheck.testing.stimuli import SETTLE, WAIT, Step
@@ -117,6 +118,7 @@ class Session:
 
     def begin(self) -> None:
         """Starts the system. Errors: as `take`."""
+        current().begun(type(self.adapter).__name__)
         self.adapter.start()
         self.started = True
         self.certain[0] = self.model.tracker.certain(self.track)

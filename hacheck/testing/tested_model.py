@@ -41,6 +41,13 @@ FAULT_LINES = {
 """How faults that a test can drive are declared."""
 
 
+NEEDED = {
+    "start": "starts the system anew, as the model begins",
+    "events": 'returns what it has shown since the last call: `[Event("Server-1", "started")]`, or `[]`',
+}
+"""The methods that every adapter has, and what each does."""
+
+
 class BadModel(Exception):
     """A spec cannot be used to test something; says which, why, and what to do."""
 
@@ -162,6 +169,13 @@ def _remedy(name: str) -> str:
     if fault in FAULT_LINES:
         return f"if the spec is to have this fault, write `faults {{ {FAULT_LINES[fault]} up to 1 }}`; "
     return ""
+
+
+def require_methods(adapter: type[Adapter]) -> None:
+    """Errors: `BadModel` for an adapter without a method that every one needs."""
+    for name, does in NEEDED.items():
+        if getattr(adapter, name) is getattr(Adapter, name):
+            raise BadModel(f"{adapter.__name__} has no `{name}`: write `def {name}(self): …`, which {does}")
 
 
 def _take_their_arguments(adapter: type[Adapter], model: Model) -> None:

@@ -129,3 +129,19 @@ def test_what_holds_at_the_start_is_no_promise_for_later(tmp_path: Path) -> None
     assert out.count("it holds in each initial state") == 1
     both = text + "check one expect broken violated\ncheck two only on, off expect all hold\n"
     assert "on: it holds in each initial state in one, two" in checked(tmp_path, both)[0]
+
+
+def test_what_comes_to_hold_and_can_be_lost_is_said_with_the_step_that_ends_it(tmp_path: Path) -> None:
+    text = (
+        'system Once "x"\nnode S { on_duty: bool = false  done: bool = false }\n'
+        "action start(s: S) when not s.on_duty do s.on_duty := true s.done := true\n"
+        "action stop(s: S) when s.on_duty do s.on_duty := false\n"
+        "eventually on: S.on_duty fair start\neventually finished: S.done fair start\n"
+        "leads_to comes_back: not S.on_duty ~> S.on_duty fair start\n"
+    )
+    out, _ = checked(tmp_path, text)
+    again = "that it comes back each time is `leads_to on: not P ~> P`"
+    assert f"once  on: stop(s: S 1) can end it, and `eventually` asks for once only; {again}" in out
+    assert "finished: " not in out, "what stays is what was asked for"
+    both = text + "check one only on, finished expect all hold\ncheck two only on expect all hold\n"
+    assert "on: it comes to hold, and can be lost again, in one, two" in checked(tmp_path, both)[0]

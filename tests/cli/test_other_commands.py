@@ -76,7 +76,7 @@ def test_the_list_names_every_shipped_spec() -> None:
 def test_a_diagram_is_written_into_a_file(tmp_path: Path) -> None:
     for format, begin in (("svg", "<svg"), ("dot", "digraph"), ("mermaid", "stateDiagram"), ("text", " Server")):
         path = tmp_path / f"pair.{format}"
-        ended = hacheck("diagram", PAIR, "--format", format, "--output", str(path))
+        ended = hacheck("diagram", PAIR, "--format", format, "--out", str(path))
         assert ended.code == ExitCode.AS_EXPECTED
         assert path.read_text(encoding="utf-8").startswith(begin)
 
@@ -136,10 +136,18 @@ def test_command_of_another_tool_is_answered_with_ours(word: str) -> None:
     assert meant <= names
 
 
-@pytest.mark.parametrize("option", OPTIONS_ELSEWHERE)
-def test_option_of_another_tool_is_answered_with_ours(option: str) -> None:
-    ours, does = OPTIONS_ELSEWHERE[option]
-    command = "conform" if ours == "--adapter" else "verify"
+COMMANDS_WITH = {"--adapter": "conform", "--steps": "simulate", "--traces": "simulate", "--out": "diagram"}
+COMMANDS_WITH |= {"--format": "diagram"}
+
+
+@pytest.mark.parametrize(
+    ("option", "ours", "does"), [(option, *one) for option, several in OPTIONS_ELSEWHERE.items() for one in several]
+)
+def test_option_of_another_tool_is_answered_with_ours(option: str, ours: str, does: str) -> None:
+    command = COMMANDS_WITH.get(ours, "verify")
+    if option == ours:
+        assert ours in hacheck(command, "--help", columns=200).out
+        return
     ended = hacheck(command, PAIR, f"{option}=x")
     assert (ended.code, ended.out) == (ExitCode.BAD_INPUT, "")
     assert ended.err == f"error: hacheck {command} has no option `{option}`\n  = hint: {ours} {does}\n"

@@ -70,7 +70,7 @@ def everything(place: Path) -> dict[str, bytes]:
         "show several.json --report mine.ha",
         "replay run.json --json mine.ha",
         "replay mine.ha --json mine.ha",
-        "diagram mine.ha --output mine.ha",
+        "diagram mine.ha --out mine.ha",
         "doc mine.ha --out mine.ha",
         "doc page.svg --out page.md",
         "doc mine.ha --out new.svg",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from io import StringIO
 
 import pytest
@@ -11,8 +12,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from hacheck.checker.engine import Progress
+from hacheck.cli import progress
 from hacheck.cli.console import THEME
-from hacheck.cli.progress import LiveLines, Meter, PlainLines, Silent, progress_display
+from hacheck.cli.progress import LiveLines, Meter, PlainLines, Silent, progress_display, working
 from hacheck.supervise.interruption import Interruption
 
 
@@ -102,3 +104,29 @@ def test_the_first_ctrl_c_asks_and_the_second_ends() -> None:
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_work_that_reports_nothing_is_mentioned(terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = console(terminal=terminal)
+    said = threading.Event()
+    write = out.file.write
+    monkeypatch.setattr(out.file, "write", lambda words: (write(words), said.set())[0])
+    monkeypatch.setattr(progress, "error_console", lambda no_color: out)
+    for name in ("FIRST_LIVE_SECONDS", "FIRST_PLAIN_SECONDS"):
+        monkeypatch.setattr(progress, name, 0.0)
+    with working("reading pair.ha"), working("reading a library"):
+        assert said.wait(60), "nothing is said"
+    assert "reading pair.ha, 0.0" in text(out)
+    assert "a library" not in text(out)
+
+
+def test_short_or_quiet_work_is_not_mentioned(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = console(terminal=True)
+    monkeypatch.setattr(progress, "error_console", lambda no_color: out)
+    with working("reading pair.ha"):
+        pass
+    monkeypatch.setattr(progress, "FIRST_LIVE_SECONDS", 0.0)
+    with working("reading pair.ha", quiet=True):
+        pass
+    assert text(out) == ""

@@ -191,7 +191,7 @@ def _value(command: str, metavar: str, name: str, files: Files, random: Random) 
 
 
 OUTPUT_OPTIONS = (
-    "--json", "--out", "-o", "--output", "--quarantine", "--itf", "--certificate", "--results", "--junit", "--sarif",
+    "--json", "--out", "-o", "--quarantine", "--itf", "--certificate", "--results", "--junit", "--sarif",
     "--report",
 )  # fmt: skip
 

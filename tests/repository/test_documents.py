@@ -103,7 +103,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list
 def _written(command: tuple[str, ...]) -> Any:
     place = Path("found.json")
     place.unlink(missing_ok=True)
-    where = ("--format", "json", "--output") if command[0] == "diagram" else ("--json",)
+    where = ("--format", "json", "--out") if command[0] == "diagram" else ("--json",)
     ended = hacheck(*command, *where, str(place))
     assert ended.code != 4, ended.err
     assert place.exists(), f"{' '.join(command)} wrote nothing: {ended.err}"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from hacheck.testing import SETTINGS, Adapter, Disagreement, Event, Undecided, replay, state_machine
+from hacheck.testing import SETTINGS, Adapter, BadModel, Disagreement, Event, Undecided, replay, state_machine
 from hacheck.testing.hypothesis_machine import FLAKY, run_state_machine
 from hacheck.testing.run_options import OPTIONS, Options
 from tests.nightly import nightly
@@ -426,3 +426,20 @@ def test_what_never_came_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "  never    actions: count\n" in out
     assert "  never    lines: counted, even\n" in out
+
+
+class Begun(Adapter):
+    """Of somebody who has just begun."""
+
+    spec = "counter.ha"
+
+    def start(self) -> None:
+        """Starts it."""
+
+
+def test_an_adapter_without_a_method_that_all_have_is_refused_before_the_first_run() -> None:
+    with pytest.raises(BadModel, match=r"Begun has no `events`: write `def events\(self\): …`, which returns"):
+        run_state_machine(Begun, FEW)
+    del Begun.start
+    with pytest.raises(BadModel, match=r"Begun has no `start`: write `def start\(self\): …`, which starts"):
+        run_state_machine(Begun, FEW)

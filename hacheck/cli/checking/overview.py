@@ -13,6 +13,7 @@ from rich.text import Text
 
 from hacheck.checker.described_run import run_title
 from hacheck.checker.explicit.reduction_data import NOT_REDUCED
+from hacheck.checker.lost_again import lost_again
 from hacheck.checker.verify import CheckResult, PropertyResult, at_the_start, unexercised, unused_actions
 from hacheck.wording import plural
 
@@ -117,6 +118,12 @@ def _rows(results: Sequence[CheckResult]) -> Iterable[tuple[str, Text]]:
             start_in.setdefault(name, []).append(one.check.name)
     for name, checks in start_in.items():
         yield "never exercised", Text(f"{name}: it holds in each initial state in {', '.join(checks)}", style="warn")
+    lost_in: dict[str, list[str]] = {}
+    for one in results:
+        for name, _ in lost_again(one):
+            lost_in.setdefault(name, []).append(one.check.name)
+    for name, checks in lost_in.items():
+        yield "once", Text(f"{name}: it comes to hold, and can be lost again, in {', '.join(checks)}", style="warn")
     for one in results:
         for note in one.answer.notes:
             yield "note", Text(f"check {one.check.name}: {note}", style="warn")

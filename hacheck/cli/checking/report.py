@@ -15,6 +15,7 @@ from rich.text import Text
 from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import DEPTH_REACHED
 from hacheck.checker.explicit.coverage_text import unlikely
+from hacheck.checker.lost_again import lost_again
 from hacheck.checker.verify import (
     CheckResult,
     PropertyResult,
@@ -26,6 +27,7 @@ from hacheck.checker.verify import (
 )
 from hacheck.cli.checking import growth_report, recheck_report
 from hacheck.cli.console import Symbols, seconds, size, symbols
+from hacheck.model.interpreter import call
 from hacheck.model.ir import Property, System
 from hacheck.wording import plural
 
@@ -90,7 +92,8 @@ def heading(console: Console, name: str, description: str) -> RenderableType:
 
 
 def vacuous(result: CheckResult) -> RenderableType | None:
-    """That no step is possible, and which properties were never exercised; nothing where neither is so."""
+    """That no step is possible, which properties were never exercised, and what comes to hold and may be lost; nothing
+    where none is so."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="warn", no_wrap=True)
     table.add_column()
@@ -106,6 +109,11 @@ def vacuous(result: CheckResult) -> RenderableType | None:
     for name in at_the_start(result):
         again = f"that it comes back is `leads_to {name}: not P ~> P`"
         table.add_row("never exercised", Text(f"{name}: it holds in each initial state, once and for all; {again}"))
+    for name, run in lost_again(result):
+        last = run.steps[-1]
+        ended = f"{call(result.system, last.action, last.arguments)} can end it"
+        again = f"that it comes back each time is `leads_to {name}: not P ~> P`"
+        table.add_row("once", Text(f"{name}: {ended}, and `eventually` asks for once only; {again}"))
     return Padding(table, INDENT) if table.row_count else None
 
 

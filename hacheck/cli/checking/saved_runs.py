@@ -24,6 +24,7 @@ from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import from_rows, open_target
 from hacheck.cli.options import all_known
 from hacheck.cli.page.report_data import ShownRun
+from hacheck.cli.progress import working
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.counters.value_distances import unbounded
@@ -60,7 +61,8 @@ def simulate_spec(
     specification = load_specification(spec, no_color=no_color, examined=False)
     system = one_system(specification, check, settings, no_color=no_color)
     place = None if target is None else open_target(target)
-    run = drawn_run(system, seed, steps)
+    with working("preparing a random run", no_color=no_color):
+        run = drawn_run(system, seed, steps)
     to_stderr = place is not None and place.path is None
     console = (error_console if to_stderr else output_console)(no_color=no_color)
     console.print(f"{specification.name}, seed {seed}: {run_title(system, run)}", markup=False)

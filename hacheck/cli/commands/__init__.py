@@ -79,18 +79,27 @@ ELSEWHERE = {
 }
 """What a command of another tool is called here."""
 
-OPTIONS_ELSEWHERE = {
+REPORT = ("--report", "FILE writes one page with pictures")
+
+OPTIONS_ELSEWHERE: dict[str, tuple[tuple[str, str], ...]] = {
     **dict.fromkeys(
-        ("--param", "--parameter", "--const", "--constant", "--define"), ("--set", "NAME=VALUE changes a setting")
+        ("--param", "--parameter", "--const", "--constant", "--define"), (("--set", "NAME=VALUE changes a setting"),)
     ),
-    **dict.fromkeys(("--trace", "--error-trace", "--counterexample"), ("--runs", "draws every counterexample")),
-    **dict.fromkeys(("--invariant", "--inv", "--prop"), ("--property", "NAME decides this property only")),
-    **dict.fromkeys(("--workers", "--cores", "--parallel"), ("--threads", "N explores with that many threads")),
-    **dict.fromkeys(("--max-steps", "--max-depth", "--length", "--bound"), ("--depth", "N goes that many steps deep")),
-    **dict.fromkeys(("--timeout", "--max-time"), ("--time", "TIME stops after so long: 90, 5m")),
-    **dict.fromkeys(("--max-states", "--limit"), ("--states", "N stops at that many states")),
-    **dict.fromkeys(("--verbose", "--stats"), ("--details", "reports everything of each check")),
-    **dict.fromkeys(("--html", "--output-html"), ("--report", "FILE writes one page with pictures")),
-    **dict.fromkeys(("--log", "--logs", "--parser"), ("--adapter", "FILE says how lines become events")),
+    **dict.fromkeys(("--trace", "--error-trace", "--counterexample"), (("--runs", "draws every counterexample"),)),
+    **dict.fromkeys(("--invariant", "--inv", "--prop"), (("--property", "NAME decides this property only"),)),
+    **dict.fromkeys(("--workers", "--cores", "--parallel"), (("--threads", "N explores with that many threads"),)),
+    **dict.fromkeys(
+        ("--max-steps", "--max-depth", "--length", "--bound"),
+        (("--depth", "N goes that many steps deep"), ("--steps", "N takes that many steps")),
+    ),
+    "--depth": (("--steps", "N takes that many steps"),),
+    **dict.fromkeys(("--timeout", "--max-time"), (("--time", "TIME stops after so long: 90, 5m"),)),
+    **dict.fromkeys(("--max-states", "--limit"), (("--states", "N stops at that many states"),)),
+    **dict.fromkeys(("--verbose", "--stats"), (("--details", "reports everything of each check"),)),
+    **dict.fromkeys(("--html", "--output-html", "--page", "--web"), (REPORT,)),
+    **dict.fromkeys(("--output", "--out"), (("--out", "is the name of a file or folder to write"), REPORT)),
+    **dict.fromkeys(("--runs", "--count", "--walks"), (("--traces", "N --out DIR writes the records of N runs"),)),
+    **dict.fromkeys(("--svg", "--dot", "--mermaid"), (("--format", "svg, dot or mermaid draws it so"),)),
+    **dict.fromkeys(("--log", "--logs", "--parser"), (("--adapter", "FILE says how lines become events"),)),
 }
-"""What an option of another tool is called here, and what it does."""
+"""What an option of another tool is called here, and what it does: the first that a command has."""

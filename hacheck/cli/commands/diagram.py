@@ -16,7 +16,7 @@ EPILOG = """
 
   hacheck diagram icestorm                         in the terminal
 
-  hacheck diagram icestorm --format svg --output icestorm.svg
+  hacheck diagram icestorm --format svg --out icestorm.svg
 
   hacheck diagram icestorm --format json             edges with their conditions, as data
 
@@ -37,7 +37,7 @@ def diagram(
     settings: SettingOptions = None,
     format: Annotated[str, option("--format", metavar="FORMAT", help="text, mermaid, dot, svg or json.")] = "text",
     output: Annotated[
-        str | None, option("--output", "-o", metavar="FILE", help="Write to this file instead.", writes=Writes())
+        str | None, option("--out", "-o", metavar="FILE", help="Write to this file instead.", writes=Writes())
     ] = None,
     static: Annotated[bool, flag("--static", help="Use the text of the spec alone, without exploring it.")] = False,
     unseen: Annotated[bool, flag("--unseen", help=UNSEEN)] = False,
@@ -52,7 +52,7 @@ def diagram(
 
     all_known("format", (format,), FORMATS)
     if output is None and format == "svg" and sys.stdout.isatty():
-        raise BadInput("an SVG is no text for a terminal", "add --output diagram.svg, or > diagram.svg")
+        raise BadInput("an SVG is no text for a terminal", "add --out diagram.svg, or > diagram.svg")
     return draw(
         DiagramRequest(
             spec=spec,

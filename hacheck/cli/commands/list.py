@@ -16,6 +16,7 @@ def list_specs(
 
     from hacheck import shipped
     from hacheck.cli.console import output_console
+    from hacheck.cli.progress import working
     from hacheck.cli.sources import load_specification
 
     console = output_console(no_color=no_color)
@@ -35,9 +36,10 @@ def list_specs(
         return ExitCode.AS_EXPECTED
     table.add_column(no_wrap=True, min_width=max(map(len, shipped.names()), default=0))
     table.add_column(no_wrap=True, overflow="ellipsis")
-    for path in shipped.specs():
-        specification = load_specification(str(path), no_color=no_color, examined=False)  # the tests examine them
-        table.add_row(Text(path.stem, style="name"), specification.description)
+    with working("reading the shipped specs", no_color=no_color):
+        for path in shipped.specs():
+            specification = load_specification(str(path), no_color=no_color, examined=False)  # the tests examine them
+            table.add_row(Text(path.stem, style="name"), specification.description)
     console.print(table)
     console.print(Text(f"small, well-known protocols: {', '.join(path.stem for path in shipped.examples())}"))
     console.print(Text("hacheck list SPEC lists the checks of one", style="quiet"))

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from hacheck.checker.engine import Limits
+from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.verify import default_check, run_check
 from hacheck.cli.checking import saved_runs
+from hacheck.cli.console import error_console
 from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput
+from hacheck.cli.progress import progress_display, working
 from hacheck.cli.selection import one_system, select
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.model.interpreter import replay
@@ -62,16 +64,23 @@ def _saved(file: str, check: str | None, only: str | None, settings: Mapping[str
 
 
 def _found(spec: str, check: str | None, only: str | None, settings: Mapping[str, str], *, no_color: bool) -> Chosen:
-    specification = load_specification(spec, no_color=no_color)
-    name = check or default_check(specification)
     if only is None:
+        of_check = "" if check is None else f" --check {check}"
         raise BadInput(
             "--property is missing: which counterexample, or witness, is to be carried out",
-            f"`hacheck verify {spec} --check {name}` lists the properties; --random N carries out random runs instead",
+            f"`hacheck verify {spec}{of_check}` lists the properties; --random N carries out random runs instead",
         )
+    specification = load_specification(spec, no_color=no_color)
+    name = check or default_check(specification)
     (prepared,) = select(specification, (name,), settings, (only,), wide=True, no_color=no_color).prepared
     limits = Limits(None, EXPLORING_SECONDS_MAX, memory_default(), None)
-    result = run_check(prepared, engine_for(Exploring()), limits, lambda progress: True, replay)
+    with progress_display(error_console(no_color=no_color), f"looking for {only}", quiet=False) as display:
+
+        def report(progress: Progress) -> bool:
+            display.update(progress)
+            return True
+
+        result = run_check(prepared, engine_for(Exploring()), limits, report, replay)
     found = next(item for item in result.properties if item.prop.name == only)
     run = found.answer.run
     if run is None:
@@ -99,7 +108,8 @@ def random_runs(
     name = check or default_check(specification)
     system = one_system(specification, name, settings, no_color=no_color)
     for seed in seeds:
-        run = simulate(system, seed, steps)
+        with working(f"preparing a random run from seed {seed}", no_color=no_color):
+            run = simulate(system, seed, steps)
         if run is None:
             raise BadInput(f"{system.name} has no initial state under these settings")
         yield seed, Chosen(specification, system, run, model_run(system, run, _name_of(spec), name, None))

@@ -18,7 +18,7 @@ from hacheck.cli.json_output import open_target
 from hacheck.cli.options import all_known
 from hacheck.cli.pictures.run_formats import drawing
 from hacheck.cli.pictures.run_picture import RunPicture
-from hacheck.cli.progress import ProgressLine
+from hacheck.cli.progress import ProgressLine, working
 from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.saved_code_runs import code_page
 from hacheck.cli.sources import instantiate, load_specification
@@ -97,7 +97,8 @@ def explore_schedules(request: Request) -> ExitCode:
             raise BadInput(f"{followed.spec}: {error}") from None
     known = {event.name for event in tracker.compiled.shape.events}
     compared = not known.isdisjoint(explored.shown)
-    unshown = Unshown(sorted(known - explored.shown), unshown_actions(tracker), compared)
+    with working("looking for actions that no run reaches", quiet=request.quiet, no_color=request.no_color):
+        unshown = Unshown(sorted(known - explored.shown), unshown_actions(tracker), compared)
     ended = exit_code(explored, request.limits, compared=compared)
     shown = [(found, _instead(tracker, found)) for found in explored.found]
     if target is not None:
@@ -193,7 +194,8 @@ def _tracker(request: Request, followed: Followed) -> Tracker:
         raise BadInput(f"{followed.spec}: nothing to compare: it has no `log` and no `observe`", "add them")
     all_known("node", request.nodes.values(), nodes_of(system))
     asked = kept_invariants(specification, system, check)
-    return Tracker(logged(system), asked, followed.called)
+    with working("preparing the model", quiet=request.quiet, no_color=request.no_color):
+        return Tracker(logged(system), asked, followed.called)
 
 
 def _setting(request: Request, followed: Followed, code: System) -> Setting:

@@ -28,6 +28,9 @@ from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import memory_default
 
 INTERVAL = re.compile(r"(\w+)(?:=([0-9]{1,15})\.\.([0-9]{1,15}))?")
+NAMED_MAX = 3
+"""So many settings of a spec are named as an example."""
+
 DECIDABLE = ("invariant", "lemma", "step", "deadlock", "eventually", "leads_to")
 
 
@@ -91,7 +94,9 @@ def _constants(request: Request, specification: Specification, settings: Mapping
         given[match[1]] = None if match[2] is None else (int(match[2]), int(match[3]))
     names = tuple(given) or time_constants(specification)
     if not names:
-        raise BadInput("no lease or clock of this spec depends on a setting", "name the settings: --vary lease=2..6")
+        numbers = [one.name for one in specification.parameters if one.kind == "param"]
+        named = f"--vary {' --vary '.join(numbers[:NAMED_MAX])}" if numbers else "declare one: `param lease = 4 in 1..9`"
+        raise BadInput("no lease or clock of this spec depends on a setting", f"name the settings: {named}")
     try:
         return tuple(constant(specification, name, given.get(name), settings) for name in names)
     except NotVaried as problem:

@@ -109,4 +109,12 @@ TEXT: tuple[CodeInfo, ...] = (
         + GO
         + "action stop(s: Server) do\n  if s.on_duty then {\n    s.on_duty := false\n    log stopped() at s\n  }",
     ),
+    info(
+        "HA205",
+        "a condition that is too easily true",
+        "`A implies B` is true of everything for which A is false. After `some`, `count`, `at most one` and the like\n"
+        "this is rarely meant: `some s: Server where A implies B` holds as soon as A is false for one server.",
+        NODE + GO + "reachable alone: some s: Server where s.on_duty implies not other(s).on_duty",
+        NODE + GO + "reachable alone: some s: Server where s.on_duty and not other(s).on_duty",
+    ),
 )

@@ -12,7 +12,7 @@ from hacheck.model.language.parser import Unreadable
 COMMENT = "a comment begins with `#`"
 DIVISION = "there is no division: multiply the other side, as in `2 * a <= b`; of voters, `majority(…)`"
 REMAINDER = "there is no remainder: name the values that are meant, as in `n in {0, 2}`, or count in a field of its own"
-EVERY = "write `every x: T satisfies …`"
+EVERY = "write `every x: T satisfies …`, or of some of them `every x: T where … satisfies …`"
 SOME = "write `some x: T where …`"
 EQUAL = "equality is written `==`"
 QUOTE = 'a text stands in `"`'

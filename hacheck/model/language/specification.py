@@ -19,6 +19,7 @@ from hacheck.model.language.interruption_points import name_of
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.log_lines import without_logs
 from hacheck.model.language.log_settings import FromRecord, Restored, derived, restored
+from hacheck.model.language.loose_conditions import loose
 from hacheck.model.language.misleading_indentation import misleading
 from hacheck.model.language.settings_examination import Examination
 from hacheck.model.language.unused_declarations import unused
@@ -190,7 +191,7 @@ def load(
         diagnostics = [*found, *without_followers(diagnostics[len(found) :], text, file.declarations)]
     if not diagnostics:
         diagnostics.extend(unused(file, declarations))
-    diagnostics = [*with_blocks(diagnostics, file, text), *misleading(file, text)]
+    diagnostics = [*with_blocks(diagnostics, file, text), *misleading(file, text), *loose(file, text)]
     if any(one.severity == "error" for one in diagnostics):
         return Loaded(None, tuple(diagnostics))
     return Loaded(replace(specification, pools=examination.sizes), tuple(diagnostics))
