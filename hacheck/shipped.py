@@ -14,7 +14,7 @@ SUFFIX = ".ha"
 
 
 class UnknownSpec(LookupError):
-    """Neither a file nor a shipped spec: `message` says what was asked for, `hint` what there is instead."""
+    """Neither a file nor a shipped spec: `message` says what the user wants, `hint` what there is instead."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(f"{message}; {hint}")

@@ -68,10 +68,10 @@ def wanted_comparison(
 class Compared(Struct, frozen=True):
     """What the traces are compared with. `system`: where their records give no settings; `check`: whose settings;
     `given`: those of the caller; `derived`: which settings records give; `every_step`: whether each step is a line;
-    `hidden`: events without one; `asked`: the invariants checked on the way; `rules`: those that may not be broken for
-    long; `called`: the model's names of nodes that records call otherwise. `empty`: the properties that are left out
-    since they read only what logs leave empty, with these variables; `empty_at_first`: those of which that is so unless
-    records give certain settings."""
+    `hidden`: events without one; `checked`: the invariants checked on the way; `rules`: those that may not be broken
+    for long; `called`: the model's names of nodes that records call otherwise. `empty`: the properties that are left
+    out since they read only what logs leave empty, with these variables; `empty_at_first`: those of which that is so
+    unless records give certain settings."""
 
     specification: Specification
     system: System
@@ -80,7 +80,7 @@ class Compared(Struct, frozen=True):
     derived: tuple[FromRecord, ...]
     every_step: bool
     hidden: frozenset[str]
-    asked: tuple[str, ...]
+    checked: tuple[str, ...]
     rules: tuple[Rule, ...]
     called: Mapping[str, str]
     empty: Mapping[str, tuple[str, ...]] = {}
@@ -92,7 +92,7 @@ class Compared(Struct, frozen=True):
             self.system,
             order,
             skew_ns=skew_ms * 1_000_000,
-            asked=self.asked,
+            checked=self.checked,
             capacity=capacity,
             any_start=any_start,
             rules=self.rules,
@@ -140,7 +140,7 @@ def compared_with(comparison: Comparison, specification: Specification, system: 
         derived=derived,
         every_step=every_step,
         hidden=comparison.hidden,
-        asked=checked,
+        checked=checked,
         rules=tuple(Rule(name, nanoseconds) for name, nanoseconds in {**most, **comparison.within}.items()),
         called=comparison.called,
         empty=always,

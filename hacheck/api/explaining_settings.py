@@ -203,7 +203,7 @@ def under_own_settings(
         change = Change(((name, own_settings(compared.specification, compared.check)[name]),))
         if not proceeding(change.words):
             return
-        found = _under(compared, base, verdict, change, batches, compared.asked)
+        found = _under(compared, base, verdict, change, batches, compared.checked)
         if found is not None:
             yield OtherChoice("=".join(change.settings[0]), found)
 
@@ -214,12 +214,12 @@ def _under(
     verdict: Verdict,
     change: Change,
     batches: list[Any],
-    asked: tuple[str, ...] = (),
+    checked: tuple[str, ...] = (),
 ) -> Verdict | None:
     """The verdict under other settings; `None` where they make no system."""
     skew = base.skew_ns if change.skew_ms is None else change.skew_ms * 1_000_000
     given = {**compared.given, **dict(change.settings)}
-    own = replace(base, skew_ns=skew, explained_max=0, asked=asked, _diagnosers=[], _trace_followers=[])
+    own = replace(base, skew_ns=skew, explained_max=0, checked=checked, _diagnosers=[], _trace_followers=[])
     if verdict.settings:  # then the system is made when they are known
         derived = tuple(one for one in compared.derived if one.setting not in given)
         rest = (compared.check, given, derived, compared.every_step, compared.hidden, frozenset(change.unlogged))
@@ -229,7 +229,7 @@ def _under(
         if instance.system is None:
             return None
         system = without_logs_of(logged(instance.system, compared.every_step, compared.hidden), change.unlogged)
-        system = with_step_monitors(system, asked)
+        system = with_step_monitors(system, checked)
         verdicts = replace(own, system=system).check(batches)
     return next((one for batch in verdicts for one in from_batch(batch)), None)
 

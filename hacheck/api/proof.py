@@ -18,7 +18,7 @@ from hacheck.checker.parametric.encoding_context import Unsupported
 from hacheck.checker.parametric.obligation_solving import Progress
 from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared
 from hacheck.checker.parametric.small_violations import Violation
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.checker.symbolic.z3_library import z3_module
 from hacheck.supervise.resources import usable_cores
 
@@ -134,7 +134,7 @@ def prove(
     )
     if proof is None:
         spent = time.monotonic() - begun
-        document = unfinished_document(loaded.called, loaded.name, question.name, supervision.asking.why, spent)
+        document = unfinished_document(loaded.called, loaded.name, question.name, supervision.session.why, spent)
         return ProofResult(loaded, question.name, document)
     late = max(until, time.monotonic() + LATE_SECONDS)
     examples = [] if proof.proved else induction_counterexamples(wanted, proof, supervision, late)
@@ -145,14 +145,14 @@ def prove(
 
 def _supervision(until: float, report: Callable[[Progress], bool] | None) -> Supervision:
     """The stages in this thread: each ends by itself soon after the deadline, or after `report` has said so."""
-    asking = Asking(until)
+    session = SolverSession(until)
 
     def run(doing: str, work: Callable[[], Made], *, timed: bool = True) -> Made | None:
         return work()
 
     def reported(progress: Progress) -> bool:
         if report is not None and not report(progress):
-            asking.stop()
-        return not asking.stopped
+            session.stop()
+        return not session.stopped
 
-    return Supervision(asking, run, reported, lambda: not asking.stopped)
+    return Supervision(session, run, reported, lambda: not session.stopped)

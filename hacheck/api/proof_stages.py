@@ -16,7 +16,7 @@ from hacheck.checker.parametric.obligation_solving import Progress
 from hacheck.checker.parametric.proof import Proof, Wanted, prove_given, with_violated, without
 from hacheck.checker.parametric.size_independence import Uniform, at_size
 from hacheck.checker.parametric.small_violations import Violation, violations
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.checker.parametric.theory import Theory
 
 Made = TypeVar("Made")
@@ -37,9 +37,9 @@ class Runner(Protocol):
 
 
 class Supervision(Struct, frozen=True):
-    """Who runs the stages, is informed of their progress, and may stop them. `asking`: the deadline of all queries."""
+    """Who runs the stages, is informed of their progress, and may stop them. `session`: the deadline of all queries."""
 
-    asking: Asking
+    session: SolverSession
     run: Runner
     report: Callable[[Progress], bool]
     go_on: Callable[[], bool]
@@ -58,17 +58,17 @@ def proof_of(
     """What was proved with what is given; what small sizes violate of the rest; and what was proved with lemmas that
     were looked for. `None` if nothing was found before it had to stop. `until`: on the monotonic clock, when time is
     out."""
-    asking, run, report = supervision.asking, supervision.run, supervision.report
-    proof = run("proving", lambda: prove_given(made, theory, asking, report, threads))
+    session, run, report = supervision.session, supervision.run, supervision.report
+    proof = run("proving", lambda: prove_given(made, theory, session, report, threads))
     if proof is None or proof.proved:
         return proof, ()
     violated = _violated(wanted, proof, supervision, until)
     rest = without(proof, {one.property.name for one in violated})
     more: Proof | None = rest
-    if not (rest.proved or given_only or asking.over):
-        more = run("looking for lemmas", lambda: search(wanted, rest, asking, report, threads))
+    if not (rest.proved or given_only or session.over):
+        more = run("looking for lemmas", lambda: search(wanted, rest, session, report, threads))
     if more is None:
-        more = replace(rest, stopped=asking.why)
+        more = replace(rest, stopped=session.why)
     return with_violated(more, [one.property for one in violated]), violated
 
 

@@ -119,7 +119,7 @@ class Answer(Struct, frozen=True):
     that counts no states. `unstartable`: nothing was explored, because
     there is no initial state or finding one is an error of the spec. `lemmas`: those that were found and with which it
     was shown, each as a spec may say it. `endless`: the counters that were followed without an end. `rechecked`: what a
-    second interpreter said of it, where that was asked for.
+    second interpreter said of it, where the user wanted a recheck.
     """
 
     coverage: Coverage
@@ -138,13 +138,13 @@ class Answer(Struct, frozen=True):
 
 
 class Refused(Exception):
-    """Something asked for besides the answer cannot be done: what, where, why, and what to do."""
+    """Something that the user wants besides the answer cannot be done: what, where, why, and what to do."""
 
 
 class Engine(Protocol):
     """Decides the properties of a system by name (empty: all of them)."""
 
     def check(self, system: System, properties: tuple[str, ...], limits: Limits, report: Report) -> Answer:
-        """Errors: none for anything a spec can contain; `Refused` for what else was asked for; an `AssertionError` is
+        """Errors: none for anything a spec can contain; `Refused` for what else the user wants; an `AssertionError` is
         a bug of ours."""
         ...

@@ -18,21 +18,21 @@ NAMED_MAX = 4
 """So many of one handler are named."""
 
 
-def kept_fairness(system: System, run: Run, asked: Property) -> tuple[str, ...]:
+def kept_fairness(system: System, run: Run, prop: Property) -> tuple[str, ...]:
     """A phrase for each fair handler: `serve: Client 1 in step 3; Client 2 cannot go on after step 4`. Nothing of a
     run that ends, and where nothing has to be fair. Cost: the outcomes of the fair actions in each state of the loop.
     """
-    if run.loop is None or not asked.fairness:
+    if run.loop is None or not prop.fairness:
         return ()
     states = list(run.states)[run.loop :]
-    fair = {one.handler: one for one in asked.fairness}
+    fair = {one.handler: one for one in prop.fairness}
     chosen = [action for action in system.actions if action.handler in fair]
     if len(states) * sum(1 for action in chosen for _ in instances(action)) > TRIED_MAX:
         return ()
-    return tuple(filter(None, (_kept(system, run, one, states) for one in asked.fairness)))
+    return tuple(filter(None, (_kept(system, run, one, states) for one in prop.fairness)))
 
 
-def put_off(system: System, run: Run, asked: Property) -> tuple[str, ...]:
+def put_off(system: System, run: Run, prop: Property) -> tuple[str, ...]:
     """The handlers, and repairs after faults, that could go on in each state of the loop and never do, as nothing
     says that they are fair: what a spec forgot may be among them. None of a run that ends.
 
@@ -41,7 +41,7 @@ def put_off(system: System, run: Run, asked: Property) -> tuple[str, ...]:
         return ()
     states = list(run.states)[run.loop :]
     done = {system.actions[step.action].handler for step in run.steps[run.loop :]}
-    fair = {one.handler for one in asked.fairness}
+    fair = {one.handler for one in prop.fairness}
     others = [
         (index, action)
         for index, action in enumerate(system.actions)

@@ -33,8 +33,8 @@ CALLS = "two calls of one caller to one callee are never under way together"
 
 
 class Trial(Struct, frozen=True):
-    """A check with limits raised. `settings`: the user's, on top of the check's. `claims`: the properties asked again.
-    `weight`: how expensive it is expected to be, compared with other trials."""
+    """A check with limits raised. `settings`: the user's, on top of the check's. `claims`: the properties checked
+    again. `weight`: how expensive it is expected to be, compared with other trials."""
 
     question: Question
     settings: tuple[tuple[str, str], ...]

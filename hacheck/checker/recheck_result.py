@@ -63,7 +63,7 @@ class Recheck(Protocol):
     """Re-checks a search that has ended."""
 
     def __call__(self, subject: Subject, visited: Visited, searched_seconds: float, go_on: GoOn) -> Rechecked:
-        """`searched_seconds`: how long the search took; `go_on`: asked now and then, with the states re-checked."""
+        """`searched_seconds`: how long the search took; `go_on`: called now and then, with the states re-checked."""
         ...
 
 

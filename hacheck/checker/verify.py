@@ -95,7 +95,7 @@ class PropertyResult(Struct, frozen=True):
 
 class CheckResult(Struct, frozen=True):
     """One check block: the system it means, what the engine found, and how that compares. `named`: the properties
-    asked for by name, where not all were."""
+    selected by name, where not all were."""
 
     check: Question
     system: System
@@ -105,7 +105,7 @@ class CheckResult(Struct, frozen=True):
 
     @property
     def reported(self) -> tuple[PropertyResult, ...]:
-        """The properties to speak of: all but the lemmas that hold and were not asked for by name."""
+        """The properties to speak of: all but the lemmas that hold and were not selected by name."""
         return tuple(
             found
             for found in self.properties
@@ -134,7 +134,7 @@ class CheckResult(Struct, frozen=True):
 
 
 class Prepared(Struct, frozen=True):
-    """A check ready to run: its system, and the properties asked (empty: all)."""
+    """A check ready to run: its system, and the selected properties (empty: all)."""
 
     check: Question
     system: System
@@ -174,8 +174,8 @@ def run_check(prepared: Prepared, engine: Engine, limits: Limits, report: Report
 
 
 def _expected(check: Question, name: str, answers: Mapping[str, PropertyAnswer]) -> Expectation:
-    """What a check expects of a property. Where it expects a violation of one that is asked for several values, one of
-    them does."""
+    """What a check expects of a property. Where it expects a violation of one that is checked for several values, one
+    of them does."""
     if not is_named(name, check.expect_violated):
         return "holds"
     if name in check.expect_violated or answers[name].verdict == "violated":

@@ -86,12 +86,12 @@ def refuse_ignored(exploring: Exploring, states_max: int | None) -> None:
         refuse_no_states(exploring)
     if exploring.exhaustive and engine not in ("native", "python"):
         raise BadInput(f"--exhaustive is not for {engine}, which does not explore every state", "leave --engine out")
-    asked = {
+    wanted = {
         "--threads": exploring.threads is not None,
         "--fingerprint": exploring.fingerprint,
         "--resume" if exploring.resume else "--checkpoint": exploring.checkpoint is not None,
     }
-    given = [name for name, is_asked in asked.items() if is_asked]
+    given = [name for name, is_wanted in wanted.items() if is_wanted]
     if not given:
         return
     if engine != "native":
@@ -122,7 +122,7 @@ def refuse_no_exploration(exploring: Exploring) -> None:
 def recheck_for(
     exploring: Exploring, specification: Specification, settings: Mapping[str, str], check: str
 ) -> Recheck | None:
-    """How states of a check are computed again by a second interpreter, if that is asked for."""
+    """How states of a check are computed again by a second interpreter, if the user wants a recheck."""
     if exploring.recheck_seconds is None:
         return None
     from hacheck.checker.recheck.state_sample import Sampling

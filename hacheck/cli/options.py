@@ -172,9 +172,9 @@ def parse_folders(checkpoint: str | None, resume: str | None) -> Path | None:
     return None if folder is None else Path(folder)
 
 
-def all_known(what: str, asked: Iterable[str], known: Iterable[str]) -> None:
-    """Errors: `BadInput` for the first word asked that is not among those known."""
+def all_known(what: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Errors: `BadInput` for the first word given that is not among those known."""
     try:
-        require_known(what, asked, known)
+        require_known(what, given, known)
     except InputError as error:
         raise BadInput(error.message, error.hint) from None

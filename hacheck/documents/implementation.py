@@ -10,7 +10,7 @@ from hacheck.documents.document import Document, Json, Part
 class RunCounts(Part, frozen=True, kw_only=True):
     """Simulated runs: how many were requested, how many were done, in how many every promise was kept."""
 
-    asked: int
+    requested: int = field(name="asked")
     done: int
     kept: int
 

@@ -192,7 +192,7 @@ def _follow_documents(server: SpecServer) -> None:
         lsp.TEXT_DOCUMENT_DIAGNOSTIC,
         lsp.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="hacheck"),
     )
-    async def asked(given: lsp.DocumentDiagnosticParams) -> lsp.RelatedFullDocumentDiagnosticReport:
+    async def diagnostics(given: lsp.DocumentDiagnosticParams) -> lsp.RelatedFullDocumentDiagnosticReport:
         file = server.file(given.text_document.uri)
         found = await asyncio.to_thread(lambda: file.findings)
         return lsp.RelatedFullDocumentDiagnosticReport([diagnostic(file, one) for one in found])

@@ -66,7 +66,7 @@ def _units(text: str) -> int:
 
 
 class SpecFile:
-    """A spec as it is at one moment in an editor. What is costly is made when it is first asked for."""
+    """A spec as it is at one moment in an editor. What is costly is made when it is first used."""
 
     def __init__(self, uri: str, text: str, read: Reader) -> None:
         self.uri, self.path, self.text, self._read = uri, path_of(uri), text, read

@@ -93,7 +93,7 @@ class Interpreter:
 
         For `step` properties use `holds_step`. Errors: `EvaluationError`.
         """
-        assert prop.kind != "step", f"{prop.name} is asked of steps"
+        assert prop.kind != "step", f"{prop.name} is about steps"
         if prop.kind == "deadlock" and not self.deadlocked(state):
             return True
         return bool(self.value(prop.goal, state))

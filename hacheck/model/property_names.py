@@ -1,4 +1,4 @@
-"""Names of properties: one that is asked for each value of its parameters is several, `answered(Client 1)` and so on.
+"""Names of properties: one that is checked for each value of its parameters is several, `answered(Client 1)` and so on.
 
 A spec, a check and the command line name all of them at once: `answered`.
 """

@@ -105,7 +105,7 @@ def run_from_json(system: System, json: Json) -> Run:
     """The run that JSON written by `run_to_json` stands for.
 
     Errors: `JsonError`, saying where, when it is not the run of this system: unknown names, values outside
-    their types. Whether the steps are possible is not asked here; `replay` does that.
+    their types. Whether the steps are possible is not examined here; `replay` does that.
     """
     top = _object(json, "run", ("initial", "steps"), ("loop", "fault"))
     if not isinstance(top["steps"], list):

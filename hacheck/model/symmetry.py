@@ -57,7 +57,7 @@ class Symmetry(Struct, frozen=True):
 
 def symmetries(system: System, properties: Sequence[Property], stops: Stops) -> tuple[Symmetry, ...]:
     """For each kind of nodes and each pool of identities with several members, what is known of its symmetry where
-    these properties are asked. Cost: the size of the system's text for each kind."""
+    these properties are checked. Cost: the size of the system's text for each kind."""
     return tuple(_symmetry(system, properties, stops, kind) for kind in kinds_of(system))
 
 

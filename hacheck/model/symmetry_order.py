@@ -32,7 +32,7 @@ from hacheck.model.typing import type_of
 def order_dependent(kind: Kind, trees: Sequence[Tree], stops: Callable[[], frozenset[str]]) -> Iterator[str]:
     """What in these trees may depend on the order of the kind's members, in words that go on from the name of what
     they are part of. `stops`: what can end their evaluation,
-    asked only where it matters. Cost: their size, times the depth of loops."""
+    called only where it matters. Cost: their size, times the depth of loops."""
     for tree in trees:
         for part in walk(tree):
             yield from _of_part(kind, part, stops)

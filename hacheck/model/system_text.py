@@ -127,7 +127,7 @@ def _fields(form: type) -> tuple[str, ...]:
 class _Printer:
     """Writes terms, given the short names of types and the types of the variables that may be named.
 
-    A term is written once, however often it is asked for; the printer holds the terms.
+    A term is written once, however often it is used; the printer holds the terms.
     """
 
     def __init__(self, names: dict[Any, str], variables: dict[str, Type]) -> None:

@@ -1,4 +1,4 @@
-"""The products that runs can be carried out on, by name. A plug-in is loaded when it is asked for."""
+"""The products that runs can be carried out on, by name. A plug-in is loaded when it is first used."""
 
 from __future__ import annotations
 

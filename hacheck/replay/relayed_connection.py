@@ -41,7 +41,7 @@ class WireReader(Protocol):
     """
 
     greetings: int
-    """So many messages a server sends on a new connection before it is asked for anything."""
+    """So many messages a server sends on a new connection before any request."""
 
     @property
     def unanswered(self) -> int:

@@ -60,12 +60,12 @@ class LogFolder(Struct):
         """Whether stamps are cut off to whole seconds."""
         return self.dataset is not None and needed_skew_ns(self.dataset) > 0
 
-    def records(self, asked: tuple[str, ...]) -> Iterator[Any]:
+    def records(self, wanted: tuple[str, ...]) -> Iterator[Any]:
         """The good records, sorted, with the columns that a checker asks for. The id of their trace begins with
         `number`, so that no two folders have traces of one name."""
         if self.dataset is None:
             return
-        columns = pruned(self.dataset.schema, asked)
+        columns = pruned(self.dataset.schema, wanted)
         held_to = Expected(clock_back_ns=self.dataset.clock_back_ns)
         checker = RecordChecker([file.name for file in self.dataset.files], held_to, self.findings)
         for batch in sorted_batches(self.dataset, self.findings):

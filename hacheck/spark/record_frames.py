@@ -38,15 +38,15 @@ def grouped(frame: Any, partitions: int | None, *order: str) -> Any:
     return spread.sortWithinPartitions(TRACE_ID, *order)
 
 
-def record_frame(df: Any, asked: Sequence[str] | None, order: Order, keep: Sequence[str]) -> RecordFrame:
-    """What is read of a DataFrame. `asked`: the columns of the checker, all where it is `None`; `keep`: those that go
+def record_frame(df: Any, needed: Sequence[str] | None, order: Order, keep: Sequence[str]) -> RecordFrame:
+    """What is read of a DataFrame. `needed`: the columns of the checker, all where it is `None`; `keep`: those that go
     on to the verdicts. Errors: `InputError` for a column that is missing or has another type."""
     from pyspark.sql import functions as f
 
     require_columns(df, (*REQUIRED, *keep))
     given = _given(df)
     schema = replace(_schema(df.select(*given.values())), order=order)
-    columns = pruned(schema, tuple(given) if asked is None else tuple(asked))
+    columns = pruned(schema, tuple(given) if needed is None else tuple(needed))
     read = []
     for field in columns.arrow:
         column = given.get(field.name)

@@ -5,7 +5,7 @@
 `--spec` is a file on the machine of the driver, or a shipped spec. `--checker` is a file that
 `hacheck.traces.conformance.checker_file.write` has written: the system as text, and how traces are compared with it;
 nothing in it is run. Each executor compiles for itself. Exit codes: 0 all traces conform, 1 some do not, or violate a
-property that was asked, 2 records were damaged or the job failed, 3 some verdicts are `unknown`.
+property that was checked, 2 records were damaged or the job failed, 3 some verdicts are `unknown`.
 """
 
 from __future__ import annotations

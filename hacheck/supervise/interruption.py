@@ -10,7 +10,7 @@ from types import FrameType
 
 
 class Interruption:
-    """Whether the user has asked to stop. The first Ctrl-C asks, the second ends the process at once."""
+    """Whether the user wants to stop. The first Ctrl-C requests it, the second ends the process at once."""
 
     def __init__(self) -> None:
         self.requested = False

@@ -29,7 +29,7 @@ def usable_cores() -> int:
 
 @cache
 def memory_default() -> int | None:
-    """Half of the memory that is free when it is first asked for, or `None` where that cannot be found out."""
+    """Half of the memory that is free when it is first looked up, or `None` where that cannot be found out."""
     free = available_bytes()
     if free is not None:
         return (free + process_bytes()) // 2

@@ -79,12 +79,12 @@ class Adapter:
         raise NotImplementedError(f"{type(self).__name__} has no `start`")
 
     def events(self) -> Iterable[Event]:
-        """The lines that the system has shown since this was asked the last time, in the order in which they were
+        """The lines that the system has shown since the last call, in the order in which they were
         written: events that the spec has a `log` or an `observe` for. Others are passed over."""
         raise NotImplementedError(f"{type(self).__name__} has no `events`")
 
     def clock(self) -> float:
-        """The time now by the clock that `at` of the lines is of: that of the machine, in seconds since 1970. Asked
+        """The time now by the clock that `at` of the lines is of: that of the machine, in seconds since 1970. Called
         before and after each step, so that lines can be put before it, behind it, or on either side."""
         return time.time()
 

@@ -109,8 +109,8 @@ def run_state_machine(adapter: type[Adapter], how: settings = SETTINGS) -> None:
 
 
 def _show_coverage(adapter: type[Adapter], watch: Watch) -> None:
-    """Prints what a test that passes has covered, which pytest keeps with the test, and writes it where that was asked
-    for."""
+    """Prints what a test that passes has covered, which pytest keeps with the test, and writes it where the user
+    wants that."""
     content = watch.covered.content(model_for(adapter), adapter.besides, adapter.__name__)
     print(coverage_text(content))
     folder = current().coverage
@@ -351,7 +351,7 @@ def _settle(self: Any) -> None:
 
 
 def _teardown(self: Any) -> None:
-    # Hypothesis also ends runs before their time, of which it has drawn too little; they are none of those asked for.
+    # Hypothesis also ends runs before their time, of which it has drawn too little; they do not count.
     is_whole = not isinstance(sys.exc_info()[1], StopTest)
     try:
         if self.session.started and self.failed is None and settles(type(self.session.adapter)):

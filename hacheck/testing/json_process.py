@@ -1,4 +1,5 @@
-"""A process that is asked and answers, in lines of JSON; all else that it does is reported, with its last output."""
+"""A process that gets requests and answers them, in lines of JSON; all else that it does is reported, with its last
+output."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _END_SECONDS = 1.0  # for what a process that has ended wrote at last
 
 
 class ProcessFailure(Exception):
-    """A process under test did not do as it was asked: says what it did instead."""
+    """A process under test did not do as requested: says what it did instead."""
 
     __module__ = "hacheck.testing"  # where people find it
 
@@ -58,12 +59,12 @@ class Talk:
 
     @property
     def alive(self) -> bool:
-        """Whether the process is there, and has done all that it was asked."""
+        """Whether the process is there, and has answered every request."""
         return not self.failed and self._process.poll() is None
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> Any:
         """The answer to a request. Errors: `ProcessFailure`."""
-        if self._request:  # what a process says before it is asked anything is reported as its first answer
+        if self._request:  # what a process says before any request is reported as its first answer
             self._none_too_many()
         self._request = json.dumps(request)
         assert self._process.stdin is not None, "it has a pipe"
@@ -86,7 +87,7 @@ class Talk:
             raise self.failure(f"its answer is not JSON: {_short(line)}") from None
 
     def _none_too_many(self) -> None:
-        """Errors: `ProcessFailure` where there is an answer that nobody asked for."""
+        """Errors: `ProcessFailure` where there is an answer without a request."""
         with suppress(queue.Empty):
             line = self._answer(0)
             if line is None:
@@ -100,11 +101,11 @@ class Talk:
         return self._answers.popleft()
 
     def failure(self, what: str) -> ProcessFailure:
-        """What to raise: what it did at which request, and what it wrote at last. It is asked no more."""
+        """What to raise: what it did at which request, and what it wrote at last. It gets no more requests."""
         self.failed = True
         parts = [f"{shlex.join(self._command)}: {what}"]
         if self._request:
-            parts.append(f"asked: {self._request}")
+            parts.append(f"request: {self._request}")
         said = list(self._last)
         parts += ["its standard error:", *(f"  {line}" for line in said)] if said else ["its standard error is empty"]
         return ProcessFailure("\n".join(parts))

@@ -14,7 +14,7 @@ from hacheck.testing.driven_system import Move, move
 from hacheck.testing.state_tracker import Track, Tracker
 
 STATES_SAMPLED = 32
-"""Of so many of the states that the model may be in it is asked what is possible, spread over all of them."""
+"""In so many of the states that the model may be in it is computed what is possible, spread over all of them."""
 
 _Instance: TypeAlias = tuple[int, tuple[Value, ...]]  # an action, and its arguments
 

@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A spec, where somebody asked for them."""
+    """A spec, where the command line selects them."""
     if file_path.suffix != ".ha" or not _runs_specs(parent.config):
         return None
     from hacheck.testing.pytest_collection import SpecFile

@@ -111,8 +111,8 @@ class Process(ChildProcess):
             raise CannotFault("its disk cannot fail: make it `Process(…, disk=True)`")
         if not self._hears(_FIU):
             return False
-        asked = ["fiu-ctrl", "-f", str(self._own / "disk"), "-c", request, str(self.pid)]
-        ended = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
+        command = ["fiu-ctrl", "-f", str(self._own / "disk"), "-c", request, str(self.pid)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
         if ended.returncode or ended.stderr.strip():
             raise CannotFault(
                 f"libfiu does not answer in process {self.pid}: {ended.stderr.strip() or ended.stdout.strip()}"

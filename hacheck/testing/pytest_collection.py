@@ -1,6 +1,6 @@
 """Specs as tests of pytest: a file, in it the checks, in each the properties. Needs pytest.
 
-A check is explored when the first of its properties is asked for, and once for all of them.
+A check is explored when the first of its properties is run, and once for all of them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SpecFile(pytest.File):
     """A spec."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        """Its checks; those by request only where they were asked for. A library has none. Errors: pytest's
+        """Its checks; those by request only where they were selected. A library has none. Errors: pytest's
         `CollectError`, with what is wrong with the text."""
         if is_library(self.path):
             return

@@ -176,7 +176,7 @@ FOLLOWED: Mapping[str, Followed] = {
     "artemis-colocated": Followed(
         "artemis-colocated",
         "artemis_colocated",
-        "no_look",  # of which nothing is asked that cut links break
+        "no_look",  # nothing is checked of it that cut links break
         {"failures_noticed": "off", "max_backups": "2"},
         options={"pause_us": "5000000", "max_backups": "2"},
         comes_back=False,

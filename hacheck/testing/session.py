@@ -82,7 +82,7 @@ class Session:
       model saw something;
     - `refused`: the steps that the adapter did not do after all;
     - `certain`: by number of entries, the conditions of scenarios that held behind so many;
-    - `story`: what the adapter says of the run besides its lines, once it was asked.
+    - `story`: what the adapter says of the run besides its lines, once it was called.
     """
 
     def __init__(self, model: Model, adapter: Adapter) -> None:
@@ -137,7 +137,7 @@ class Session:
                 raise
 
     def ask_for_story(self) -> str:
-        """What the adapter says of the run; asked once, when the run fails, before the system is ended. Where `story`
+        """What the adapter says of the run; called once, when the run fails, before the system is ended. Where `story`
         raises, that is said instead: the run is what matters."""
         if self.story is None:
             try:

@@ -102,7 +102,7 @@ class _Sets(Struct):
 class Tracker:
     """Follows logs of one system, line by line, in as many branches as wanted.
 
-    - `invariants`, `conditions`: properties that can be asked about; `capacity`: the most states that may explain a log
+    - `invariants`, `conditions`: properties that can be looked up; `capacity`: the most states that may explain a log
       at once;
     - `called`: the model's name of a node, as `Server-1`, by what lines call it.
     """
@@ -119,7 +119,7 @@ class Tracker:
         `CompilerError`."""
         self.system, self.invariants, self.conditions = system, tuple(invariants), tuple(conditions)
         properties = [one for one in system.properties if one.name in {*invariants, *conditions}]
-        made = replace(compiled(observed(system), asked=properties), called=dict(called or {}))
+        made = replace(compiled(observed(system), checked=properties), called=dict(called or {}))
         self.compiled = made
         self.memory = Memory(made, capacity)
         self.diagnoser = Diagnoser(
@@ -249,7 +249,7 @@ class Tracker:
             rows, found = self.closed(track), ()
             if len(rows):
                 self.memory.hold(rows)
-                found = tuple(name for number, name in self._asked(self.invariants) if self.memory.marked(number)[1])
+                found = tuple(name for number, name in self._numbered(self.invariants) if self.memory.marked(number)[1])
             self._violated[track.sets[-1]] = found
         return found
 
@@ -263,14 +263,14 @@ class Tracker:
             rows, found = self.closed(track), frozenset()
             if len(rows):
                 self.memory.hold(rows)
-                asked = self._asked(self.conditions)
-                found = frozenset(name for number, name in asked if not self.memory.marked(number)[0])
+                numbered = self._numbered(self.conditions)
+                found = frozenset(name for number, name in numbered if not self.memory.marked(number)[0])
             self._certain[track.sets[-1]] = found
         return found
 
-    def _asked(self, names: Sequence[str]) -> list[tuple[int, str]]:
-        """Those of the properties that can be asked about, with their numbers."""
-        return [(number, name) for number, name in enumerate(self.compiled.asked) if name in names]
+    def _numbered(self, names: Sequence[str]) -> list[tuple[int, str]]:
+        """Those of the checked properties that have one of these names, with their numbers."""
+        return [(number, name) for number, name in enumerate(self.compiled.checked) if name in names]
 
     def state(self, row: Any) -> State:
         """A state, from its words."""

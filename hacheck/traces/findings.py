@@ -190,7 +190,7 @@ class FreshFindings(Findings):
         self.fresh.append(finding)
 
     def taken(self) -> list[Finding]:
-        """What is new since it was asked for last."""
+        """What is new since the last call."""
         new, self.fresh = self.fresh, []
         return new
 

@@ -131,7 +131,7 @@ def counterexample(system: ir.System, asked: ir.Property) -> Run | None:
 
 def compare(subject: Subject, result: TrialResult, restriction: Restriction) -> None:
     """Errors: `TooMany`, `EvaluationError` where the system is none for this test."""
-    wanted = expected(subject.system, subject.asked, restriction)
+    wanted = expected(subject.system, subject.prop, restriction)
     if wanted is None:
         assert result.outcome == "prevents", (result, restriction)
         return

@@ -8,7 +8,7 @@ from pathlib import Path
 from hacheck.checker.parametric.lemma_search import search
 from hacheck.checker.parametric.obligation_solving import Progress
 from hacheck.checker.parametric.proof import Proof, Wanted, prepared, prove_given
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.model.language import load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,16 +28,16 @@ def wanted(text: str, check: str | None = "default", *properties: str, **setting
 def proof_of(asked: Wanted, *, seconds: float = 120.0, searched: bool = False) -> Proof:
     """The proof with what is given, and where that does not do, with what is found. `seconds`: for how long at most the
     processor may be busy with it, whatever else it is busy with."""
-    asking = Asking(time.monotonic() + WAIT * seconds)
+    session = SolverSession(time.monotonic() + WAIT * seconds)
     until = time.process_time() + seconds
 
     def report(_: Progress) -> bool:
         return time.process_time() < until
 
     made, theory = prepared(asked)
-    found = prove_given(made, theory, asking, report, THREADS)
+    found = prove_given(made, theory, session, report, THREADS)
     if searched and not found.proved:
-        found = search(asked, found, asking, report, THREADS)
+        found = search(asked, found, session, report, THREADS)
     return found
 
 

@@ -10,7 +10,7 @@ from hacheck.checker.parametric.finite_instances import Element, Grounding, grou
 from hacheck.checker.parametric.finite_structures import Structure, parts, structure
 from hacheck.checker.parametric.first_order_logic import BOOL, Apply, Bound, Symbol
 from hacheck.checker.parametric.size_independence import Uniform
-from hacheck.checker.parametric.solver_queries import Asking, ask_propositions
+from hacheck.checker.parametric.solver_queries import SolverSession, solve_propositions
 from hacheck.checker.parametric.theory import Theory, Transition, after
 from hacheck.checker.parametric.theory_builder import theory_of
 from hacheck.model.ir import System
@@ -90,7 +90,7 @@ def _possible(
         told = {name: (keys, item) for name, keys, item in parts(kind, value, "", ()) if item is not False}
         for symbol in symbols if len(symbols) == 1 and not symbols[0].arguments else ():
             said += [_equals(base, symbol.name, symbol, (), told[""][1] if "" in told else False)]
-    found = ask_propositions(Asking(time.monotonic() + 60), base.lines, said)
+    found = solve_propositions(SolverSession(time.monotonic() + 60), base.lines, said)
     assert found.said != "unknown", "a question without quantifiers"
     return found.said == "sat"
 

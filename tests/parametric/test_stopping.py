@@ -13,7 +13,7 @@ import pytest
 
 from hacheck.api import proof_stages
 from hacheck.checker.parametric.obligation_solving import Progress
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.checker.symbolic.z3_library import z3_module
 from hacheck.cli.progress import ProgressLine
 from hacheck.cli.proving.proof_supervision import ProofSupervisor
@@ -24,7 +24,7 @@ from tests.parametric.proofs import ROOT
 def supervisor(seconds: float, memory_max: int | None = None) -> ProofSupervisor:
     """Somebody who waits for so long, or until so many bytes are in use."""
     line = ProgressLine(quiet=True, no_color=True)
-    return ProofSupervisor(Asking(time.monotonic() + seconds), Interruption(), line, memory_max)
+    return ProofSupervisor(SolverSession(time.monotonic() + seconds), Interruption(), line, memory_max)
 
 
 def test_what_ends_is_handed_over_and_so_are_its_errors() -> None:
@@ -36,7 +36,7 @@ def test_what_ends_is_handed_over_and_so_are_its_errors() -> None:
 def test_nobody_waits_for_what_does_not_end_in_time() -> None:
     waiting, end = supervisor(0.2), threading.Event()
     assert waiting.run("waiting", end.wait) is None
-    assert waiting.asking.why == "out of time"
+    assert waiting.session.why == "out of time"
     end.set()
 
 
@@ -45,12 +45,12 @@ def test_who_asks_to_stop_is_heard_while_work_is_under_way() -> None:
 
     def work() -> str:
         waiting.interruption.requested = True
-        while waiting.report(Progress(1, 2, "the first")) or not waiting.asking.over:
+        while waiting.report(Progress(1, 2, "the first")) or not waiting.session.over:
             time.sleep(0.01)
         return "what there is"
 
     assert waiting.run("proving", work) == "what there is"
-    assert waiting.asking.why == "interrupted"
+    assert waiting.session.why == "interrupted"
 
 
 def test_what_needs_no_time_limit_is_ended_by_who_asks_to_stop_only() -> None:
@@ -68,13 +68,13 @@ def test_where_memory_does_not_suffice_that_is_said() -> None:
         raise MemoryError
 
     assert waiting.run("proving", work) is None
-    assert waiting.asking.why == "out of memory"
+    assert waiting.session.why == "out of memory"
 
 
 def test_nobody_waits_for_what_uses_more_memory_than_it_may() -> None:
     waiting, end = supervisor(60, memory_max=1), threading.Event()
     assert waiting.run("waiting", end.wait) is None
-    assert waiting.asking.why == "out of memory"
+    assert waiting.session.why == "out of memory"
     end.set()
 
 
@@ -82,11 +82,11 @@ def test_where_z3_has_no_memory_left_nothing_more_is_asked() -> None:
     waiting = supervisor(60)
 
     def work() -> None:
-        with waiting.asking.context():
+        with waiting.session.context():
             raise z3_module().Z3Exception(b"out of memory")
 
     assert waiting.run("proving", work) is None
-    assert (waiting.asking.over, waiting.asking.why) == (True, "out of memory")
+    assert (waiting.session.over, waiting.session.why) == (True, "out of memory")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,9 @@ def test_what_speaks_against_a_proof_is_judged_for_so_long_in_all_where_time_is_
     monkeypatch.setattr(proof_stages, "counterexample", lambda outcome, sized: outcome)
     monkeypatch.setattr(proof_stages, "reached", judged)
     proof = SimpleNamespace(failed=(failed, other))
-    here = proof_stages.Supervision(Asking(0.0), lambda doing, work, timed: work(), lambda progress: True, lambda: True)
+    here = proof_stages.Supervision(
+        SolverSession(0.0), lambda doing, work, timed: work(), lambda progress: True, lambda: True
+    )
     for left in (2.0, -5.0, 500.0):
         proof_stages.induction_counterexamples(None, proof, here, time.monotonic() + left)  # type: ignore[arg-type]
     assert all(1 < seconds <= 2 for seconds in given[:2])

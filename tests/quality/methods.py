@@ -242,7 +242,7 @@ def judge_of(protocol: str) -> Callable[[Path], list[Verdict]]:
     meant = specification.instantiate(dict(followed.settings), check, logs=True).system
     assert meant is not None
     asked = kept_invariants(specification, meant, check)
-    checker = TraceChecker(logged(meant), Order.TOTAL, asked=asked, called=followed.called, explained_max=0)
+    checker = TraceChecker(logged(meant), Order.TOTAL, checked=asked, called=followed.called, explained_max=0)
 
     def judged(folder: Path) -> list[Verdict]:
         findings = Findings()

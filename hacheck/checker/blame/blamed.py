@@ -61,15 +61,15 @@ def _result(found: TrialResult) -> dict[str, Json]:
     }
 
 
-def is_blamable(asked: Property, run: Run | None) -> bool:
+def is_blamable(prop: Property, run: Run | None) -> bool:
     """Whether a run is a counterexample that can be tried without its parts."""
-    return run is not None and run.error is None and asked.kind in BLAMED_KINDS
+    return run is not None and run.error is None and prop.kind in BLAMED_KINDS
 
 
 def blamed(subject: Subject, limits: Limits, report: Report, threads: int) -> Blamed:
     """What a counterexample needs, and the nearest good run. Cost: that of `blame` and `nearest_good_run`."""
     found = blame(subject, limits, report, threads)
-    return Blamed(found, nearest_good_run(subject.system, subject.run, subject.asked, report))
+    return Blamed(found, nearest_good_run(subject.system, subject.run, subject.prop, report))
 
 
 def heading(found: Blame) -> str:

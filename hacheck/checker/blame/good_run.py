@@ -30,7 +30,7 @@ DIFFERENCES_MAX = 4
 """A good run differs in at most so many steps, those left out and those added."""
 
 EXPANDED_MAX = 3_000
-"""So many states are asked for their steps at most, and `_EACH_MAX` for each length of the shared part."""
+"""The steps of at most so many states are computed, and `_EACH_MAX` for each length of the shared part."""
 
 _EACH_MAX = 150
 
@@ -57,10 +57,10 @@ class GoodRun(Struct, frozen=True):
     differences: tuple[Difference, ...]
 
 
-def nearest_good_run(system: System, run: Run, asked: Property, report: Report) -> GoodRun | None:
+def nearest_good_run(system: System, run: Run, prop: Property, report: Report) -> GoodRun | None:
     """The nearest good run; `None` where none is found with few differences. Cost: the outcomes of up to
     `EXPANDED_MAX` states by the interpreter."""
-    search = _Search(unbounded(system), run, asked, report)
+    search = _Search(unbounded(system), run, prop, report)
     return search.to_goal() if run.loop is not None else search.to_same_end()
 
 
@@ -74,8 +74,8 @@ class _Node(Struct, frozen=True):
 
 
 class _Search:
-    def __init__(self, system: System, run: Run, asked: Property, report: Report) -> None:
-        self.system, self.run, self.asked, self.report = system, run, asked, report
+    def __init__(self, system: System, run: Run, prop: Property, report: Report) -> None:
+        self.system, self.run, self.prop, self.report = system, run, prop, report
         self.interpreter = Interpreter(system)
         self.started = time.perf_counter()
         self.expanded = 0
@@ -142,9 +142,9 @@ class _Search:
     def is_good(self, before: State, after: State) -> bool:
         """Whether the property holds of a step, or in the state after it."""
         try:
-            if self.asked.kind == "step":
-                return self.interpreter.holds_step(self.asked, before, after)
-            return self.interpreter.holds(self.asked, after)
+            if self.prop.kind == "step":
+                return self.interpreter.holds_step(self.prop, before, after)
+            return self.interpreter.holds(self.prop, after)
         except EvaluationError:
             return False
 
@@ -163,14 +163,14 @@ class _Search:
 
     def waiting_since(self) -> int:
         """The number of the state since which the goal is waited for."""
-        if self.asked.kind != "leads_to":
+        if self.prop.kind != "leads_to":
             return 0
         first: int | None = None
         for number, state in enumerate(self.run.states):
             try:
-                if self.interpreter.holds(self.asked, state):
+                if self.interpreter.holds(self.prop, state):
                     first = None
-                elif first is None and self.interpreter.premise_holds(self.asked, state):
+                elif first is None and self.interpreter.premise_holds(self.prop, state):
                     first = number
             except EvaluationError:
                 return 0

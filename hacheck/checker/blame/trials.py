@@ -147,7 +147,7 @@ class Subject(Struct, frozen=True):
     of settings it is tried; `other`: the system with one of these."""
 
     system: System
-    asked: Property
+    prop: Property
     run: Run
     variants: tuple[Variant, ...] = ()
     other: OtherSystem | None = None
@@ -243,13 +243,13 @@ def _decides(subject: Subject, number: int) -> bool:
     """Whether the rest of a run from the state before a step decides the property, whatever came before: of `leads_to`
     only where nothing is owed there that came to be owed earlier. That `eventually` is violated says that its goal did
     not hold before, either."""
-    asked, run = subject.asked, subject.run
-    if asked.kind != "leads_to":
-        return asked.kind in (*FROM_A_STATE, "eventually")
+    prop, run = subject.prop, subject.run
+    if prop.kind != "leads_to":
+        return prop.kind in (*FROM_A_STATE, "eventually")
     interpreter, owed = Interpreter(subject.system), False
     for state in run.states[:number]:
         before = owed
-        owed = (owed or interpreter.premise_holds(asked, state)) and not interpreter.holds(asked, state)
+        owed = (owed or interpreter.premise_holds(prop, state)) and not interpreter.holds(prop, state)
     return not before
 
 
@@ -281,7 +281,7 @@ def _actions(subject: Subject) -> Iterator[Planned]:
 class _Blaming:
     def __init__(self, subject: Subject, limits: Limits, report: Report, threads: int) -> None:
         self.subject, self.report, self.threads = subject, report, threads
-        self.system, self.run, self.name = subject.system, subject.run, subject.asked.name
+        self.system, self.run, self.name = subject.system, subject.run, subject.prop.name
         self.started = time.perf_counter()
         self.limits, self.searched = limits, Searched(self.system, self.name)
         most = limits.wall_seconds_max
@@ -418,14 +418,14 @@ class _Blaming:
         infinite run depends on what else is possible."""
         if [one.name for one in self.system.variables] != [one.name for one in system.variables]:
             return False
-        if self.subject.asked.kind not in ("invariant", "lemma", "step") or self.run.loop is not None:
+        if self.subject.prop.kind not in ("invariant", "lemma", "step") or self.run.loop is not None:
             return False
         if [one.name for one in self.system.actions] != [one.name for one in system.actions]:
             return False
-        asked = next(one for one in system.properties if one.name == self.name)
-        if asked.kind != self.subject.asked.kind or replay(only(system, self.name, self.run), self.run) is not None:
+        prop = next(one for one in system.properties if one.name == self.name)
+        if prop.kind != self.subject.prop.kind or replay(only(system, self.name, self.run), self.run) is not None:
             return False
-        return is_violated(Interpreter(system), asked, self.run)
+        return is_violated(Interpreter(system), prop, self.run)
 
 
 class Searched:
@@ -449,21 +449,21 @@ class Searched:
 def only(system: System, name: str, run: Run | None = None) -> System:
     """The system with one of its properties, and without what no step and no property depends on. `run`: of the actions
     only those of its steps ever happen, which is all that replaying it needs."""
-    asked = tuple(one for one in system.properties if one.name == name)
+    kept = tuple(one for one in system.properties if one.name == name)
     actions = system.actions
     if run is not None:
         used = {step.action for step in run.steps}
         actions = tuple(
             one if number in used else replace(one, guard=FALSE, body=()) for number, one in enumerate(actions)
         )
-    return replace(system, actions=actions, properties=asked, observations=(), definitions=(), promises=())
+    return replace(system, actions=actions, properties=kept, observations=(), definitions=(), promises=())
 
 
-def is_violated(interpreter: Interpreter, asked: Property, run: Run) -> bool:
+def is_violated(interpreter: Interpreter, prop: Property, run: Run) -> bool:
     """Whether the last step of a run, or the state after it, violates a property of states or steps."""
     try:
-        if asked.kind == "step":
-            return bool(run.steps) and not interpreter.holds_step(asked, run.states[-2], run.states[-1])
-        return not interpreter.holds(asked, run.states[-1])
+        if prop.kind == "step":
+            return bool(run.steps) and not interpreter.holds_step(prop, run.states[-2], run.states[-1])
+        return not interpreter.holds(prop, run.states[-1])
     except EvaluationError:
         return False

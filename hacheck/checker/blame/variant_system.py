@@ -50,12 +50,12 @@ class _Part(Struct, frozen=True):
     body: tuple[Statement, ...]
 
 
-def can_join(first: System, second: System, asked: str) -> bool:
+def can_join(first: System, second: System, prop: str) -> bool:
     """Whether two systems differ in nothing but what their steps do, as far as a property goes."""
     variables = [_bare(one) for one in first.variables] == [_bare(one) for one in second.variables]
     if not variables or (first.nodes, first.endless) != (second.nodes, second.endless):
         return False
-    if first.initial != second.initial or _property(first, asked) != _property(second, asked):
+    if first.initial != second.initial or _property(first, prop) != _property(second, prop):
         return False
     known = {one.name: _head(one) for one in first.actions}
     if len(known) < len(first.actions) or len({one.name for one in second.actions}) < len(second.actions):
@@ -63,7 +63,7 @@ def can_join(first: System, second: System, asked: str) -> bool:
     return all(known.get(one.name, _head(one)) == _head(one) for one in second.actions)
 
 
-def variant_system(systems: Sequence[System], asked: str) -> TrialSystem | None:
+def variant_system(systems: Sequence[System], prop: str) -> TrialSystem | None:
     """The system of all these, of which each pair can be joined; `None` where it could not be explored as far as each
     of them. Errors: `StartError` where it cannot begin.
 
@@ -71,7 +71,7 @@ def variant_system(systems: Sequence[System], asked: str) -> TrialSystem | None:
     be followed because of these, only whole bodies are joined, and nothing at all where that does not help.
     """
     for join in (joined_bodies, whole_bodies):
-        made = joined_system(systems, asked, join)
+        made = joined_system(systems, prop, join)
         bounded = bounded_counters(made.system)
         if not bounded or all(bounded <= bounded_counters(one) for one in systems):
             return made
@@ -83,7 +83,7 @@ def bounded_counters(system: System) -> frozenset[str]:
     return frozenset(counter for counter in system.endless if uses_of(system, counter).obstacles)
 
 
-def joined_system(systems: Sequence[System], asked: str, join: Join) -> TrialSystem:
+def joined_system(systems: Sequence[System], prop: str, join: Join) -> TrialSystem:
     """The system of all these, whatever can be explored of it. Errors: `StartError`."""
     first = systems[0]
     trial = Variable(TRIAL, Range(0, max(len(systems) - 1, 1)))
@@ -96,7 +96,7 @@ def joined_system(systems: Sequence[System], asked: str, join: Join) -> TrialSys
     made = replace(
         first,
         actions=actions,
-        properties=(_property(first, asked),),
+        properties=(_property(first, prop),),
         bounds=tuple(bounds.items()),
         settings=(),
         assumptions=(),

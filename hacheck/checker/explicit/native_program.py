@@ -1,7 +1,7 @@
 """From a system and its properties to functions in memory: found compiled, or lowered and compiled now.
 
 What is kept under the system's own text holds everything that a search needs to know, so where it is found nothing is
-lowered. The functions for liveness are made, and kept, when liveness is asked for and the search has come to its end.
+lowered. The functions for liveness are made, and kept, when liveness is checked and the search has come to its end.
 """
 
 from __future__ import annotations

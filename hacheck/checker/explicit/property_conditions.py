@@ -21,7 +21,7 @@ NO_VALUE = "error:"
 
 
 class Questions(Struct, frozen=True):
-    """The properties asked, taken apart by how they are decided.
+    """The properties to check, taken apart by how they are decided.
 
     `sought` has no condition that never holds. `unblocking`: the actions that keep a state from being a deadlock, by a
     step that changes it or by an outcome that is no step; `None` where no deadlock is sought. `modes`: key, variable

@@ -60,7 +60,7 @@ def reduced(
 
 
 def _roots(lowered: Lowered, questions: Questions) -> Iterator[Node]:
-    """Every condition that will be asked of states and steps."""
+    """Every condition that will be evaluated in states and steps."""
     yield from (item.wanted for item in questions.sought)
     for prop in questions.properties:
         for condition in _conditions(lowered, prop):

@@ -1,6 +1,6 @@
 """A counterexample to induction as states of the model: what is so before a step, the step, and what it breaks.
 
-The state comes from the theory at a small size. That all its claims hold there is asked of the interpreter anew, and so
+The state comes from the theory at a small size. The interpreter evaluates all its claims there anew, and so
 is whether the step is one of the model's, or one that only the theory allows.
 """
 

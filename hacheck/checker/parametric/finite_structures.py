@@ -1,6 +1,6 @@
 """States of a model as structures of its theory, and what formulas say of them, by plain Python.
 
-The code of a formula is made once and asked of many states: a claim that one of them refutes needs no prover.
+The code of a formula is made once and evaluated in many states: a claim that one of them refutes needs no prover.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Of many claims those that are inductive together, at one small size, and of those the few that are needed.
 
-All of it is propositional, so each question is answered, and fast; whether the same holds for every size is asked
+All of it is propositional, so each question is answered, and fast; whether the same holds for every size is examined
 afterwards.
 """
 
@@ -16,7 +16,7 @@ from hacheck.checker.parametric.finite_instances import Grounding, grounding, ne
 from hacheck.checker.parametric.first_order_logic import renamed
 from hacheck.checker.parametric.obligation_solving import untouched
 from hacheck.checker.parametric.proof_obligations import Obligation, afterwards
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.checker.parametric.theory import Claim, Theory, Transition, after
 from hacheck.checker.symbolic.z3_library import minimal_core, z3_module
 
@@ -99,18 +99,18 @@ def _steps(theory: Theory, transition: Transition, claims: Sequence[Claim], base
     )
 
 
-def inductive(claims: Sequence[Claim], steps: Sequence[Steps], asking: Asking) -> tuple[Claim, ...]:
+def inductive(claims: Sequence[Claim], steps: Sequence[Steps], session: SolverSession) -> tuple[Claim, ...]:
     """The largest set of these claims that every step keeps."""
     by_name = {one.name: one for one in claims}
 
     def broken(step: Steps, left: Sequence[str]) -> tuple[str, ...]:
         return step.breaks([by_name[name] for name in left])
 
-    return tuple(by_name[name] for name in largest_inductive(by_name, steps, broken, lambda: asking.over))
+    return tuple(by_name[name] for name in largest_inductive(by_name, steps, broken, lambda: session.over))
 
 
 def needed(
-    wanted: Sequence[Claim], claims: Sequence[Claim], steps: Sequence[Steps], asking: Asking
+    wanted: Sequence[Claim], claims: Sequence[Claim], steps: Sequence[Steps], session: SolverSession
 ) -> tuple[Claim, ...]:
     """Few of an inductive set of claims that are inductive together with those wanted, these first."""
     by_name = {one.name: one for one in claims}
@@ -121,4 +121,4 @@ def needed(
         return step.needed(by_name[name], claims) or ()
 
     goals = [one.name for one in wanted]
-    return tuple(by_name[name] for name in with_premises(goals, steps, premises, lambda: asking.over))
+    return tuple(by_name[name] for name in with_premises(goals, steps, premises, lambda: session.over))

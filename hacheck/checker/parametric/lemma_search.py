@@ -21,7 +21,7 @@ from hacheck.checker.parametric.obligation_solving import Outcome, Progress, pro
 from hacheck.checker.parametric.proof import Proof, Wanted, summed_up
 from hacheck.checker.parametric.proof_obligations import obligations
 from hacheck.checker.parametric.size_independence import Uniform, at_size
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.checker.parametric.theory import Claim, Theory
 from hacheck.checker.parametric.theory_builder import theory_of
 from hacheck.model.evaluation import EvaluationError
@@ -35,30 +35,32 @@ BROAD, WALKS, WALK = 300, 40, 25
 NUMBERS = 3
 
 
-def search(wanted: Wanted, before: Proof, asking: Asking, report: Callable[[Progress], bool], threads: int) -> Proof:
+def search(
+    wanted: Wanted, before: Proof, session: SolverSession, report: Callable[[Progress], bool], threads: int
+) -> Proof:
     """A proof with more claims, or the one at hand where none was found."""
     begun = time.monotonic() - before.seconds
 
     def go_on(text: str) -> bool:
         if not report(Progress(0, 0, text)):
-            asking.stop()
-        return not asking.over
+            session.stop()
+        return not session.over
 
     made = before.made
     given = tuple(claim.prop for claim in before.theory.claims if claim.prop is not None)
     guesses = tuple(candidates(made.system, frozenset(kind for kind, _ in made.kinds)))
     theory = theory_of(made, (*given, *guesses), wanted.specification.place_of)
     own = {one.name for one in given}
-    left = _not_refuted(wanted, theory, made, asking, go_on)
+    left = _not_refuted(wanted, theory, made, session, go_on)
     steps = steps_of(theory, left, SIZE, go_on)
-    left = inductive(left, steps, asking)
+    left = inductive(left, steps, session)
     goals = [one for one in left if one.name in own]
     missing = [
         one for one in theory.claims if one.prop is not None and one.prop.kind == "invariant" and one.name in own
     ]
-    if asking.over or not all(one in goals for one in missing):
-        return replace(before, seconds=time.monotonic() - begun, stopped=asking.why)
-    return _shown(before, theory, missing, left, steps, own, asking, report, threads, begun)
+    if session.over or not all(one in goals for one in missing):
+        return replace(before, seconds=time.monotonic() - begun, stopped=session.why)
+    return _shown(before, theory, missing, left, steps, own, session, report, threads, begun)
 
 
 def _shown(
@@ -68,7 +70,7 @@ def _shown(
     left: tuple[Claim, ...],
     steps: Sequence[Steps],
     own: set[str],
-    asking: Asking,
+    session: SolverSession,
     report: Callable[[Progress], bool],
     threads: int,
     begun: float,
@@ -76,26 +78,26 @@ def _shown(
     """The claims that are needed, shown for every size; what cannot be shown is dropped, and it begins anew."""
     failed: list[Outcome] = []
     stepwise = [one for one in theory.claims if one.of_steps]
-    while not asking.over and all(one in left for one in missing):
+    while not session.over and all(one in left for one in missing):
         goals = [one for one in left if one.name in own]
-        chosen = needed(goals, left, steps, asking)
-        outcomes = prove(list(obligations(theory, (*chosen, *stepwise))), asking, report, threads)
+        chosen = needed(goals, left, steps, session)
+        outcomes = prove(list(obligations(theory, (*chosen, *stepwise))), session, report, threads)
         wrong = {one.obligation.claim.name for one in outcomes if one.verdict != "shown"}
         if not wrong:
             shown = replace(theory, claims=tuple(one for one in theory.claims if one.name in own))
             extra = tuple(one for one in chosen if one.name not in own)
             rest = [one for one in before.failed if one.obligation.claim.name not in {claim.name for claim in chosen}]
-            return summed_up(before.made, shown, (*chosen, *stepwise), outcomes, rest, begun, asking, extra)
+            return summed_up(before.made, shown, (*chosen, *stepwise), outcomes, rest, begun, session, extra)
         failed = [one for one in outcomes if one.verdict != "shown"]
-        left = inductive(tuple(one for one in left if one.name not in wrong), steps, asking)
-    return replace(before, seconds=time.monotonic() - begun, stopped=asking.why, failed=tuple(failed) or before.failed)
+        left = inductive(tuple(one for one in left if one.name not in wrong), steps, session)
+    return replace(before, seconds=time.monotonic() - begun, stopped=session.why, failed=tuple(failed) or before.failed)
 
 
 # ---- sampled states ----------------------------------------------------------------------------------------------
 
 
 def _not_refuted(
-    wanted: Wanted, theory: Theory, made: Uniform, asking: Asking, go_on: Callable[[str], bool]
+    wanted: Wanted, theory: Theory, made: Uniform, session: SolverSession, go_on: Callable[[str], bool]
 ) -> tuple[Claim, ...]:
     """The claims about states that no sampled state refutes and that have no symbols of their own."""
     base = grounding(theory, sizes_of(theory, SIZE), NUMBERS + 2)

@@ -18,7 +18,7 @@ from msgspec import Struct
 from hacheck.checker.parametric.finite_instances import Grounding, ground, grounding, sizes_of
 from hacheck.checker.parametric.first_order_logic import symbols_of
 from hacheck.checker.parametric.proof_obligations import Obligation, parts, text
-from hacheck.checker.parametric.solver_queries import Asking, ask, ask_propositions
+from hacheck.checker.parametric.solver_queries import SolverSession, solve, solve_propositions
 
 FIRST_SECONDS = 0.3
 OBLIGATION_SECONDS = 30.0
@@ -65,7 +65,7 @@ def untouched(one: Obligation) -> bool:
 
 def prove(
     obligations: Sequence[Obligation],
-    asking: Asking,
+    session: SolverSession,
     report: Callable[[Progress], bool],
     threads: int,
     *,
@@ -77,7 +77,7 @@ def prove(
     last = ""
     with ThreadPoolExecutor(threads) as pool:
         waiting: dict[Future[Outcome], int] = {
-            pool.submit(decide, one, asking): number for number, one in enumerate(obligations)
+            pool.submit(decide, one, session): number for number, one in enumerate(obligations)
         }
         while waiting:
             done, _ = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
@@ -86,46 +86,46 @@ def prove(
                 found[number] = future.result()
                 last = found[number].obligation.title
                 if stop_at_first and found[number].verdict != "shown":
-                    asking.stop()
+                    session.stop()
             if not report(Progress(len(found), len(obligations), last)):
-                asking.stop()
+                session.stop()
     return [found[number] for number in range(len(obligations))]
 
 
-def decide(one: Obligation, asking: Asking) -> Outcome:
+def decide(one: Obligation, session: SolverSession) -> Outcome:
     """What becomes of one obligation."""
     begun = time.monotonic()
-    if asking.over:
-        return Outcome(one, "open", 0.0, why=_why(asking))
+    if session.over:
+        return Outcome(one, "open", 0.0, why=_why(session))
     whole = text(one)
     if untouched(one):
         return Outcome(one, "shown", 0.0, whole)
     weak = False  # Z3 has a structure in which it is not so: none of the attempts can show it
-    for attempt, seconds in _attempts(one, whole, asking):
+    for attempt, seconds in _attempts(one, whole, session):
         if isinstance(attempt, Refutation):
             return Outcome(one, "refuted", time.monotonic() - begun, refutation=attempt)
         if weak:
             break
-        said = ask(asking, attempt, seconds)
+        said = solve(session, attempt, seconds)
         if said == "unsat":
             return Outcome(one, "shown", time.monotonic() - begun, attempt)
         if said == "sat" and attempt == whole:
             weak = True
-    return Outcome(one, "open", time.monotonic() - begun, why=_why(asking))
+    return Outcome(one, "open", time.monotonic() - begun, why=_why(session))
 
 
-def _why(asking: Asking) -> str:
-    return "stopped" if asking.stopped else "out of time" if asking.over else "given up"
+def _why(session: SolverSession) -> str:
+    return "stopped" if session.stopped else "out of time" if session.over else "given up"
 
 
-def _attempts(one: Obligation, whole: str, asking: Asking) -> Iterator[tuple[str | Refutation, float]]:
+def _attempts(one: Obligation, whole: str, session: SolverSession) -> Iterator[tuple[str | Refutation, float]]:
     """Texts to be tried, each for how long; or what refutes them all."""
     yield whole, FIRST_SECONDS
     needed: frozenset[int] | None = None
     for size in SIZES:
         base = grounding(one.theory, sizes_of(one.theory, size))
         said = ground(one, base)
-        found = ask_propositions(asking, base.lines, [fact for _, fact in said], least=needed is None)
+        found = solve_propositions(session, base.lines, [fact for _, fact in said], least=needed is None)
         if found.said == "sat":
             yield Refutation(size, base, found.true), 0.0
         if found.said == "unsat" and needed is None:
@@ -135,7 +135,7 @@ def _attempts(one: Obligation, whole: str, asking: Asking) -> Iterator[tuple[str
     seconds = FIRST_SECONDS
     seed = 0
     until = time.monotonic() + OBLIGATION_SECONDS
-    while not asking.over and time.monotonic() < until:
+    while not session.over and time.monotonic() < until:
         for chosen in (needed, None):
             for typed in (True, False):
                 if chosen is None or typed:

@@ -19,7 +19,7 @@ from hacheck.checker.parametric.decidable_fragment import circle
 from hacheck.checker.parametric.obligation_solving import Outcome, Progress, prove
 from hacheck.checker.parametric.proof_obligations import Obligation, obligations
 from hacheck.checker.parametric.size_independence import Uniform, uniform
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.checker.parametric.theory import Claim, Theory
 from hacheck.checker.parametric.theory_builder import theory_of
 from hacheck.model import ir
@@ -33,9 +33,9 @@ Verdict = Literal["proved", "violated", "not inductive", "open"]
 
 class Proof(Struct, frozen=True):
     """What was found. `claims`: those shown together, with `outcomes` for all their obligations. `verdicts`: of each
-    property asked; `violated`: exploring some size refuted it; `not inductive`: it cannot be shown with what was given
-    or found, and `failed` says at which steps; `open`: not decided in time. `circle`: why a solver might not come to an
-    end, if it might not. `found`: claims that the spec does not have."""
+    property to prove; `violated`: exploring some size refuted it; `not inductive`: it cannot be shown with what was
+    given or found, and `failed` says at which steps; `open`: not decided in time. `circle`: why a solver might not come
+    to an end, if it might not. `found`: claims that the spec does not have."""
 
     theory: Theory
     made: Uniform
@@ -55,7 +55,7 @@ class Proof(Struct, frozen=True):
 
     @property
     def proved(self) -> bool:
-        """Whether everything asked is proved. A lemma is an aid: one that was not needed may be left over."""
+        """Whether every property to prove is proved. A lemma is an aid: one that was not needed may be left over."""
         own = [verdict for one, verdict in self.verdicts if one.kind != "lemma"]
         return all(verdict == "proved" for verdict in own or [verdict for _, verdict in self.verdicts])
 
@@ -95,7 +95,7 @@ def prepared(wanted: Wanted) -> tuple[Uniform, Theory]:
 
 
 def prove_given(
-    made: Uniform, theory: Theory, asking: Asking, report: Callable[[Progress], bool], threads: int
+    made: Uniform, theory: Theory, session: SolverSession, report: Callable[[Progress], bool], threads: int
 ) -> Proof:
     """Tries what the spec itself gives."""
     begun = time.monotonic()
@@ -103,14 +103,14 @@ def prove_given(
     failed: list[Outcome] = []
     while True:
         todo: list[Obligation] = list(obligations(theory, claims))
-        outcomes = prove(todo, asking, report, threads)
+        outcomes = prove(todo, session, report, threads)
         wrong = [one for one in outcomes if one.verdict != "shown"]
         failed += wrong
         given_up = {one.obligation.claim.name for one in wrong}
-        if not wrong or asking.over:
+        if not wrong or session.over:
             break
         claims = [one for one in claims if one.name not in given_up]
-    return summed_up(made, theory, claims if not wrong else [], outcomes, failed, begun, asking)
+    return summed_up(made, theory, claims if not wrong else [], outcomes, failed, begun, session)
 
 
 def without(before: Proof, names: AbstractSet[str]) -> Proof:
@@ -136,7 +136,7 @@ def summed_up(
     outcomes: Sequence[Outcome],
     failed: Sequence[Outcome],
     begun: float,
-    asking: Asking,
+    session: SolverSession,
     found: Sequence[Claim] = (),
 ) -> Proof:
     """A proof from what is left of its claims and what became of the others."""
@@ -160,6 +160,6 @@ def summed_up(
         tuple(failed),
         circle(theory, [one.obligation for one in outcomes]),
         time.monotonic() - begun,
-        asking.why,
+        session.why,
         tuple(found),
     )

@@ -2,7 +2,7 @@
 
 A spec is elaborated at several sizes, and what comes out is laid side by side. Where the systems differ in nothing but
 the numbers of nodes, the bounds of numbers and numbers that are the setting itself, the first one with names in place
-of these stands for all of them. That sizes in between and beyond make no other difference is asked of the text: a
+of these stands for all of them. That sizes in between and beyond make no other difference is examined in the text: a
 setting that is varied may stand in types, bounds and budgets, and beside something that changes (`n.term < terms`);
 where it decides what is elaborated it is not varied, or, if it is a number of nodes, the model is refused.
 """

@@ -1,4 +1,4 @@
-"""Z3, asked by texts: within a time, and stopped when nobody waits any more."""
+"""Queries to Z3 as texts: with a deadline, and stopped when nobody waits any more."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hacheck.checker.symbolic.z3_library import is_out_of_memory, minimal_core, 
 Said = Literal["unsat", "sat", "unknown"]
 
 
-class Asking(Struct):
+class SolverSession(Struct):
     """A time limit for queries, and whether they were stopped before. Several threads may share one."""
 
     until: float
@@ -25,12 +25,12 @@ class Asking(Struct):
 
     @property
     def over(self) -> bool:
-        """Whether no more is to be asked."""
+        """Whether no query may begin any more."""
         return self.stopped or time.monotonic() >= self.until
 
     @property
     def why(self) -> str:
-        """Why no more is to be asked; nothing where more may be."""
+        """Why no query may begin any more; nothing where one may."""
         if self.exhausted:
             return "out of memory"
         return "" if not self.over else "interrupted" if self.stopped else "out of time"
@@ -47,14 +47,14 @@ class Asking(Struct):
         self.stop()
 
     def stop(self) -> None:
-        """Ends what is being asked now, and all that would come."""
+        """Ends the queries that run now, and all that would come."""
         self.stopped = True
         for context in list(self.running.values()):
             context.interrupt()
 
     @contextmanager
     def context(self) -> Iterator[Any]:
-        """A context of Z3 for one question, which `stop` interrupts. Without memory for it nothing more is asked."""
+        """A context of Z3 for one question, which `stop` interrupts. Without memory for it no further query begins."""
         made = z3_module().Context()
         self.running[threading.get_ident()] = made
         try:
@@ -66,12 +66,12 @@ class Asking(Struct):
             del self.running[threading.get_ident()]
 
 
-def ask(asking: Asking, text: str, seconds: float) -> Said:
+def solve(session: SolverSession, text: str, seconds: float) -> Said:
     """What Z3 says of a text in so many seconds at most."""
-    left = min(seconds, asking.until - time.monotonic())
-    if asking.stopped or left <= 0:
+    left = min(seconds, session.until - time.monotonic())
+    if session.stopped or left <= 0:
         return "unknown"
-    with asking.context() as context:
+    with session.context() as context:
         solver = z3_module().Solver(ctx=context)
         solver.set("timeout", max(1, int(left * 1000)))
         solver.from_string(text)
@@ -92,13 +92,15 @@ class Propositional(Struct, frozen=True):
     core: tuple[int, ...] = ()
 
 
-def ask_propositions(asking: Asking, lines: list[str], assertions: list[str], *, least: bool = False) -> Propositional:
+def solve_propositions(
+    session: SolverSession, lines: list[str], assertions: list[str], *, least: bool = False
+) -> Propositional:
     """What Z3 says of assertions without quantifiers. `least`: of those that cannot be met, none could be left out."""
-    left = asking.until - time.monotonic()
-    if asking.stopped or left <= 0:
+    left = session.until - time.monotonic()
+    if session.stopped or left <= 0:
         return Propositional("unknown")
     z3 = z3_module()
-    with asking.context() as context:
+    with session.context() as context:
         solver = z3.SolverFor("QF_FD", ctx=context)
         solver.set("timeout", max(1, int(left * 1000)))
         named = [f"(declare-fun s{place} () Bool)(assert (=> s{place} {one}))" for place, one in enumerate(assertions)]

@@ -41,7 +41,7 @@ class Transition(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """A property: a formula over the state, and over the one before where it is asked of steps, whose symbols then
+    """A property: a formula over the state, and over the one before where it is about steps, whose symbols then
     have names as `after` gives them."""
 
     name: str

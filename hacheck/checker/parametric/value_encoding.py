@@ -1,8 +1,8 @@
 """Values of the model, encoded in first-order logic: how they are read from leaves, and equality, choice and updates of
 values.
 
-A scalar is a term. A composite is represented by what can be asked of it: a set by which elements it contains, a map by
-the value at a key.
+A scalar is a term. A composite is represented by the queries that it answers: a set by which elements it contains, a
+map by the value at a key.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class Observer:
         found["at", node, thread] = handler, point
         found[LOCAL, node, handler, self.words.actors[handler]] = node
         for local in self.kept.get((node.kind, at), ()):
-            found[LOCAL, node, handler, local.name or f"asked by {point}"] = _remembered_value(
+            found[LOCAL, node, handler, local.name or f"callees of {point}"] = _remembered_value(
                 local, state[local.place][node.id - 1]
             )
 
@@ -101,7 +101,7 @@ class Observer:
                 node = key[1]
                 handler, point = value
                 for local in self.kept.get((node.kind, f"{handler}.{point}"), ()):
-                    found.add((LOCAL, node, handler, local.name or f"asked by {point}"))
+                    found.add((LOCAL, node, handler, local.name or f"callees of {point}"))
         return frozenset(found)
 
     def _kept_by_point(self, kept: Iterable[KeptLocal]) -> Mapping[tuple[str, str], list[_Kept]]:
@@ -281,7 +281,7 @@ def _says_done(kind: ty.Type) -> bool:
 
 
 def _remembered_value(local: _Kept, value: Any) -> Value:
-    """A local's value; of a call, the set of those who were asked."""
+    """A local's value; of a call, the set of its callees."""
     kind = local.kind
     if local.name:
         return from_plain(kind, value)
@@ -307,8 +307,8 @@ class _Words:
                 self.actors[handler] = _actor(one, kinds)
 
     def local(self, claim: KeptLocal) -> str:
-        """The local's name; the second of one name in a handler is `name#2`. Who was asked has none of its own."""
-        if claim.word.endswith(" asked"):
+        """The local's name; the second of one name in a handler is `name#2`. Callees have none of their own."""
+        if claim.word.endswith(" callees"):
             return ""
         word, start, form = claim.word, claim.start, "{}"
         if word.endswith(" to come"):

@@ -34,12 +34,12 @@ class Broken(Struct, frozen=True):
 def broken_parts(reader: ViewReader) -> list[Broken]:
     """What makes the property false in the last state, and in all that repeat for ever; nothing of one that is not
     violated, or whose goal is true at times."""
-    asked = reader.property
-    if asked is None or asked["kind"] == "reachable":
+    prop = reader.property
+    if prop is None or prop["kind"] == "reachable":
         return []
-    goal = asked["tree"]["goal"]
+    goal = prop["tree"]["goal"]
     first = reader.last if reader.loop is None else reader.loop
-    states = [_Facts(reader, asked["truth"], number) for number in range(first, reader.last + 1)]
+    states = [_Facts(reader, prop["truth"], number) for number in range(first, reader.last + 1)]
     if goal is None or any(facts.truth(goal) is not False for facts in states):
         return []
     found = []
@@ -53,13 +53,13 @@ def broken_parts(reader: ViewReader) -> list[Broken]:
 
 def turning_points(reader: ViewReader) -> tuple[int, ...]:
     """The steps at which parts of the property that make it false in the last state came to be as they are there."""
-    asked = reader.property
-    if asked is None or not reader.last or not broken_parts(reader):
+    prop = reader.property
+    if prop is None or not reader.last or not broken_parts(reader):
         return ()
-    facts = _Facts(reader, asked["truth"], reader.last)
+    facts = _Facts(reader, prop["truth"], reader.last)
     found = set()
-    for part in facts.decisive(asked["tree"]["goal"], False):
-        letters = asked["truth"][part["id"]]
+    for part in facts.decisive(prop["tree"]["goal"], False):
+        letters = prop["truth"][part["id"]]
         last = reader.last
         while last > 0 and letters[last - 1] == letters[reader.last]:
             last -= 1

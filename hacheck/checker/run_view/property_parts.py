@@ -29,8 +29,8 @@ PARTS_MAX = 400
 class PropertyParts:
     """The parts of one property and what they were in each state that was looked at. `intern`: numbers for words."""
 
-    def __init__(self, interpreter: Interpreter, asked: Property, intern: Any) -> None:
-        self.interpreter, self.asked, self.intern = interpreter, asked, intern
+    def __init__(self, interpreter: Interpreter, prop: Property, intern: Any) -> None:
+        self.interpreter, self.prop, self.intern = interpreter, prop, intern
         self.truth: list[list[str]] = []
         self.goal: Part | None = None
         self.premise: Part | None = None
@@ -41,10 +41,10 @@ class PropertyParts:
         for number, state in enumerate(states):
             before = states[number - 1] if number else state
             scope = Scope(self.interpreter.variables, state, before)
-            silent = self.asked.kind == "step" and number == 0
-            if self.asked.premise is not None:
-                self.premise = self._visit(self.asked.premise, scope, self.premise, silent)[0]
-            self.goal = self._visit(self.asked.goal, scope, self.goal, silent)[0]
+            silent = self.prop.kind == "step" and number == 0
+            if self.prop.premise is not None:
+                self.premise = self._visit(self.prop.premise, scope, self.premise, silent)[0]
+            self.goal = self._visit(self.prop.goal, scope, self.goal, silent)[0]
 
     # ---- one part in one state ----
 

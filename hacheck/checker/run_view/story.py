@@ -252,11 +252,11 @@ def _late(reader: ViewReader) -> Iterator[Sentence]:
 def _promises(reader: ViewReader) -> Iterator[Sentence]:
     """What clients have been promised, as far as the property reads it: of each item the last step that promised it."""
     read = set((reader.property or {}).get("reads", ()))
-    asked = [what for what, variables in reader.view["promised"].items() if read & set(variables)]
+    promised = [what for what, variables in reader.view["promised"].items() if read & set(variables)]
     at: dict[tuple[str, str], int] = {}
     for step in range(1, reader.last + 1):
         for effect in reader.effects(step, "acknowledged"):
-            if effect["what"] in asked:
+            if effect["what"] in promised:
                 at[effect["what"], effect["item"]] = step
     shown = list(at.items())[-ITEMS_MAX:]
     if shown:
@@ -272,32 +272,32 @@ def _loop(reader: ViewReader) -> Iterator[Sentence]:
     if reader.loop is None:
         return
     names = list(dict.fromkeys(_name(reader, step) for step in range(reader.loop + 1, reader.last + 1)))
-    asked = reader.property
-    never = f"“{asked['description'] or asked['name']}” never comes true" if asked else ""
+    prop = reader.property
+    never = f"“{prop['description'] or prop['name']}” never comes true" if prop else ""
     if not names:
         text = f"After step {reader.last} nothing happens any more" + (f", and {never}." if never else ".")
         yield Sentence("loop", text, _steps(reader.last))
         return
     text = f"From step {reader.loop + 1} on the run repeats for ever ({', '.join(names)})"
-    if asked:
+    if prop:
         text += f"; every process that must get its turn gets it, and still {never}"
     yield Sentence("loop", f"{text}.", (reader.loop + 1,))
 
 
 def _break(reader: ViewReader) -> Iterator[Sentence]:
-    asked = reader.property
-    if reader.loop is not None or asked is None or not reader.last or not _is_violated(reader):
+    prop = reader.property
+    if reader.loop is not None or prop is None or not reader.last or not _is_violated(reader):
         return
     step, actor = reader.last, reader.actor(reader.last)
     what = fault_words(reader, step) if reader.is_fault(step) else f"{_name(reader, step)}"
     where = f" at {actor}" if actor and not reader.is_fault(step) else ""
-    yield Sentence("break", f"Step {step}, {what}{where}, breaks “{asked['description'] or asked['name']}”.", (step,))
+    yield Sentence("break", f"Step {step}, {what}{where}, breaks “{prop['description'] or prop['name']}”.", (step,))
 
 
 def _is_violated(reader: ViewReader) -> bool:
-    asked = reader.property
-    goal = asked["tree"]["goal"]
-    return goal is not None and asked["kind"] != "reachable" and asked["truth"][goal["id"]].endswith("0")
+    prop = reader.property
+    goal = prop["tree"]["goal"]
+    return goal is not None and prop["kind"] != "reachable" and prop["truth"][goal["id"]].endswith("0")
 
 
 def _facts(broken: Sequence[Broken]) -> Iterator[Sentence]:

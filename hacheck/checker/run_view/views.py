@@ -47,20 +47,20 @@ class Views:
             variable.owner: variable for variable in system.variables if variable.mode and variable.owner is not None
         }
 
-    def view(self, run: Run, asked: Property | None) -> View:
+    def view(self, run: Run, prop: Property | None) -> View:
         """The view of a run, with the property that it is about."""
-        return View(self, run, asked)
+        return View(self, run, prop)
 
     def nodes(self) -> list[Json]:
         """Every node, in the order of the spec."""
         return [{"id": show(kind, one), "kind": kind.name} for kind in self.system.nodes for one in values(kind)]
 
-    def modes_of(self, asked: Property | None) -> dict[str, Json]:
+    def modes_of(self, prop: Property | None) -> dict[str, Json]:
         """The mode of each kind of node: its members, and those that the property names."""
         text = (
             ""
-            if asked is None
-            else " ".join(show_expression(part) for part in (asked.goal, asked.premise) if part is not None)
+            if prop is None
+            else " ".join(show_expression(part) for part in (prop.goal, prop.premise) if part is not None)
         )
         found = {}
         for owner, variable in self.modes.items():
@@ -85,11 +85,11 @@ class Views:
 class View:
     """One run, with states numbered as a page numbers them: those of the run, then those found around it."""
 
-    def __init__(self, views: Views, run: Run, asked: Property | None) -> None:
-        self.views, self.run, self.asked = views, run, asked
+    def __init__(self, views: Views, run: Run, prop: Property | None) -> None:
+        self.views, self.run, self.prop = views, run, prop
         self.strings: list[str] = []
         self._numbers: dict[str, int] = {}
-        self.read = set() if asked is None else {*variables_in(asked.goal), *variables_in(asked.premise)}
+        self.read = set() if prop is None else {*variables_in(prop.goal), *variables_in(prop.premise)}
         self.states: list[State] = list(run.states)
         self.number_of: dict[State, int] = {}
         for number, state in enumerate(self.states):
@@ -112,7 +112,7 @@ class View:
         made: Json = {
             "format": FORMAT,
             "nodes": views.nodes(),
-            "modes": views.modes_of(self.asked),
+            "modes": views.modes_of(self.prop),
             "slots": [asdict(slot) for slot in views.slots.slots],
             "initial": [self.intern(words) for words in views.slots.words(run.initial)],
             "steps": steps,
@@ -160,17 +160,17 @@ class View:
 
     def property_json(self) -> Json:
         """The property with its parts and their truth in each state of the run."""
-        asked = self.asked
-        if asked is None:
+        prop = self.prop
+        if prop is None:
             return None
-        parts = PropertyParts(self.views.interpreter, asked, self.intern)
+        parts = PropertyParts(self.views.interpreter, prop, self.intern)
         parts.look(self.run.states)
-        place = self.views.places.get(asked.name)
+        place = self.views.places.get(prop.name)
         return {
-            "name": asked.name,
-            "kind": asked.kind,
-            "description": asked.description,
-            "source": asked.source,
+            "name": prop.name,
+            "kind": prop.kind,
+            "description": prop.description,
+            "source": prop.source,
             "reads": sorted(self.read),
             **({} if place is None else {"file": place[0], "span": [place[1], 1, place[1], 1]}),
             **parts.to_json(),
@@ -205,8 +205,8 @@ class View:
 
     def _breaks(self, before: State, step: Step) -> list[str] | None:
         """The names of properties that do not hold in the state after a step; `None` where no state decides them."""
-        interpreter, asked = self.views.interpreter, self.asked
-        every = (asked,) if asked is not None else self.views.system.properties
+        interpreter, prop = self.views.interpreter, self.prop
+        every = (prop,) if prop is not None else self.views.system.properties
         watched = [one for one in every if one.kind in DECIDED_BY_A_STATE]
         broken = []
         for one in watched:

@@ -68,7 +68,7 @@ class BoundedFindings(Struct):
 
 class BoundedEngine(Struct, frozen=True):
     """Looks at every run of up to so many steps. `depth`: `None` for the limit on depth, or `DEPTH`. `reductions`:
-    whether to leave out of states what nothing asked depends on."""
+    whether to leave out of states what no property to check depends on."""
 
     depth: int | None = None
     reductions: bool = True

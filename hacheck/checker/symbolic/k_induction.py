@@ -1,6 +1,6 @@
 """k-induction: what holds of every state, because k steps that keep it are never followed by one that breaks it.
 
-All that is asked of states and steps, and every lemma, is tried together: each may be assumed of the k states before
+All properties of states and steps, and every lemma, is tried together: each may be assumed of the k states before
 the last, those that then break at the end are put aside, and so on until the rest carries itself. What is shown so is
 assumed of every state from then on. The k states differ, so that a loop is not gone round.
 
@@ -40,7 +40,7 @@ class InductionEngine(Struct, frozen=True):
     """Shows by k-induction that properties hold at every depth. `depth`: the greatest k, `None` for the limit on
     depth, or `DEPTH`. `reachability`: whether to find out if the states that speak against a proof are reachable.
     `finding`: whether to look for lemmas where those given do not do. `reductions`: whether to leave out what nothing
-    that is asked depends on."""
+    to check depends on."""
 
     depth: int | None = None
     reachability: bool = True
@@ -81,7 +81,7 @@ def not_answered(properties: tuple[Property, ...]) -> Sequence[LivenessVerdict]:
 
 
 def with_lemmas(system: System, properties: tuple[str, ...]) -> tuple[str, ...]:
-    """The properties asked, and all lemmas, by name; nothing still means everything."""
+    """The properties to check, and all lemmas, by name; nothing still means everything."""
     if not properties:
         return ()
     names = (*properties, *(item.name for item in system.properties if item.kind == "lemma"))

@@ -3,9 +3,9 @@
 What speaks against a proof is a state and a step from it. Of that state the few facts are kept from which the step
 follows whatever else holds; a claim is looked for that some facts of the state never hold together, one of these facts
 among them, which is true of every reachable state: first of two facts, then of three, then of as many as it takes. Such
-claims are assumed from then on, and those that are used have to be kept by every step like what was asked. In the end
-what can be spared is dropped. Nothing is believed because the explicit search found nothing against it: the lemmas are
-handed back as properties, to be proved like any others.
+claims are assumed from then on, and those that are used have to be kept by every step like the properties to prove. In
+the end what can be spared is dropped. Nothing is believed because the explicit search found nothing against it: the
+lemmas are handed back as properties, to be proved like any others.
 
 **Source**: Bradley: SAT-Based Model Checking without Unrolling, VMCAI 2011 (a clause for each counterexample to
 induction, generalised); Padon and others: Ivy, PLDI 2016 (claims about any members).
@@ -200,7 +200,7 @@ class Finder:
         violations = self._broken(goal, outcome)
         if not violations:
             return []
-        broken = self._fresh("asked")
+        broken = self._fresh("broken")
         self._solver(outcome).add(self.library.implies(broken, self.library.any_of(violations)))
         own = [(use, claim) for use, claim in self._before if claim in chosen]
         if self._solver(outcome).model(broken, *(use for use, _ in own)) is None:

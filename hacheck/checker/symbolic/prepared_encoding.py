@@ -54,7 +54,7 @@ class Prepared(Struct, frozen=True):
 
 class Wanted(Struct, frozen=True):
     """What an encoding is for. `lassos`: whether infinite runs are looked for. `reductions`: whether to leave out what
-    nothing asked depends on."""
+    no property to check depends on."""
 
     lassos: bool = False
     reductions: bool = True
@@ -72,7 +72,7 @@ def prepare(
     watch: Stopwatch,
     wanted: Wanted = FINITE,
 ) -> Prepared | None:
-    """The system prepared to be asked about properties; `None` where it has no initial state.
+    """The system prepared for queries about properties; `None` where it has no initial state.
 
     Errors: `EvaluationError` where it cannot even begin; `Cancelled`; `Refused` without Z3.
     """

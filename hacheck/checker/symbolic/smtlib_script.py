@@ -14,7 +14,7 @@ HEAD = """\
 ; {name}: what `hacheck` asks of Z3. Settings: {settings}.
 ;
 ; A state is a value for each constant |x|, the state after a step one for each |x'|. A constant that begins with a
-; number and an action is true when the step is this one. Slots that no step changes, and those that nothing asked
+; number and an action is true when the step is this one. Slots that no step changes, and those that no checked property
 ; depends on, are left out.
 ;
 ;   init      the state is an initial one
@@ -27,7 +27,7 @@ HEAD = """\
 
 
 def script_of(system: System) -> str:
-    """The script of a system and everything asked of it. Errors: `EvaluationError` where it cannot even begin."""
+    """The script of a system and all its properties to check. Errors: `EvaluationError` where it cannot even begin."""
     return "\n".join(_lines(encoded(system)))
 
 

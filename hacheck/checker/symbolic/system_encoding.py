@@ -57,8 +57,8 @@ class Encoding(Struct, frozen=True):
 
     `formulas`, by name, over what `lines` define: `INIT`; `DOMAIN`, that contents of slots are a state; of a step
     `ONE`, that one outcome is taken, `CAN`, that it can be, and `next_of` a slot, what it holds after it; `ERROR`, that
-    some step from here is an error of the spec; what is sought, by key; and what else `encode` was asked for. Of states
-    they speak as before a step.
+    some step from here is an error of the spec; what is sought, by key; and what else the caller of `encode` wanted. Of
+    states they speak as before a step.
     `single`: the same of outcomes alone: when each can come about (with -1), and what it makes of each slot it writes.
     `sought`: what is sought, by key; nothing that can never be met. `reads`: the slots each of these (and `ERROR`)
     depends on.

@@ -1,6 +1,6 @@
 """Why a property holds: which conditions of steps and which lemmas its proof by k-induction rests on.
 
-Each outcome's proof obligation is asked with every condition and every lemma as an assumption; those in the core of
+Each outcome's proof obligation is solved with every condition and every lemma as an assumption; those in the core of
 the answer are tried one by one, and what can go, goes. What is left over all outcomes suffices: everything else may be
 put out of force, all at once, and the property still holds at every depth. For k above 1 that takes the conditions that
 keep shorter runs from breaking it, too. A lemma may take another k than what rests on it: of a shortest run that breaks
@@ -28,15 +28,15 @@ from hacheck.supervise.task import Cancelled
 
 
 class Reasons(Struct, frozen=True):
-    """What a proof of a property rests on, and what it does without. `lemmas`: those it uses, by name. `unasked`: the
-    actions in which some conditions always stay in force. `steps`: the greatest k that it takes. `failed`: why there is
-    no proof; then nothing else is said."""
+    """What a proof of a property rests on, and what it does without. `lemmas`: those it uses, by name. `unexamined`:
+    the actions in which some conditions always stay in force. `steps`: the greatest k that it takes. `failed`: why
+    there is no proof; then nothing else is said."""
 
     name: str
     needed: tuple[Part, ...] = ()
     spare: tuple[Part, ...] = ()
     lemmas: tuple[str, ...] = ()
-    unasked: tuple[str, ...] = ()
+    unexamined: tuple[str, ...] = ()
     steps: int = 1
     failed: str | None = None
 
@@ -48,12 +48,12 @@ def reasons(system: System, name: str, limits: Limits, report: Report) -> Reason
     try:
         library = Library(Supervisor(limits, report, watch.started))
         initial = watch.supervised("lowering", Interpreter(system).initial_states)
-        weak, parts, unasked = weakened(system)
+        weak, parts, unexamined = weakened(system)
         names = (name, *(one.name for one in system.properties if one.kind == "lemma" and one.name != name))
         # The constants that put conditions in force are known to be either.
         both = tuple(state + (force,) * len(parts) for force in (True, False) for state in initial)
         prepared = prepared_from(weak, names, both, library, watch)
-        return replace(Core(prepared, parts).reasons(name, names[1:]), unasked=unasked)
+        return replace(Core(prepared, parts).reasons(name, names[1:]), unexamined=unexamined)
     except EvaluationError as error:
         return Reasons(name, failed=f"an error of the spec {error.message}")
     except Cancelled as given_up:

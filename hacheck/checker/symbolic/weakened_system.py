@@ -2,8 +2,8 @@
 
 For each condition there is a constant of the state that nobody writes. While it is true the condition means what it
 means; while it is false, the step does not ask for it: a guard lets through, an `if` goes either way, a fault has no
-limit. That a message is there to be received, and that a handler is at the point a step goes on from, is always asked.
-"""
+limit. That a message is there to be received, and that a handler is at the point a step goes on from, is always
+required."""
 
 from __future__ import annotations
 

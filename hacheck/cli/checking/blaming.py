@@ -35,7 +35,7 @@ def blame_run(
     specification: Specification,
     settings: Mapping[str, str],
     check: str | None,
-    asked: Property,
+    prop: Property,
     run: Run,
     limits: Limits,
     interruption: Interruption,
@@ -44,7 +44,7 @@ def blame_run(
     quiet: bool = False,
 ) -> Blamed | None:
     """What a counterexample needs; `None` where a run is none. `settings`: on top of those of the check."""
-    if not is_blamable(asked, run):
+    if not is_blamable(prop, run):
         return None
     system = specification.instantiate(settings, check).system
     if system is None:
@@ -58,14 +58,14 @@ def blame_run(
         text = None if digest is None else f"{sorted(given.items())} {check!r} {digest}"
         return kept_result("variant", text, lambda: specification.instantiate(given, check).system, _is_system)
 
-    with progress_display(errors, f"blame {asked.name}", quiet=quiet) as display:
+    with progress_display(errors, f"blame {prop.name}", quiet=quiet) as display:
 
         def report(progress: Progress) -> bool:
             display.update(progress)
             return not interruption.requested
 
         variants = variants_of(specification.parameters, dict(system.settings))
-        subject = Subject(system, asked, run, variants, other)
+        subject = Subject(system, prop, run, variants, other)
         return blamed(subject, limits, report, threads or usable_cores())
 
 

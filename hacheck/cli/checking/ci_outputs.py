@@ -61,13 +61,13 @@ class CiOutputs(Struct, frozen=True):
         return ExitCode.AS_EXPECTED
 
 
-def ci_outputs(asked: Ci) -> CiOutputs:
+def ci_outputs(wanted: Ci) -> CiOutputs:
     """What was requested. Errors: `BadInput` for what cannot be written, a baseline that is none, or another system."""
-    if asked.annotations not in (None, "github"):
-        raise BadInput(f"--annotations {asked.annotations}: not known", "write --annotations github")
-    junit = None if asked.junit is None else open_target(asked.junit)
-    sarif = None if asked.sarif is None else open_target(asked.sarif)
-    return CiOutputs(junit, sarif, asked.annotations is not None, _baseline(asked.baseline))
+    if wanted.annotations not in (None, "github"):
+        raise BadInput(f"--annotations {wanted.annotations}: not known", "write --annotations github")
+    junit = None if wanted.junit is None else open_target(wanted.junit)
+    sarif = None if wanted.sarif is None else open_target(wanted.sarif)
+    return CiOutputs(junit, sarif, wanted.annotations is not None, _baseline(wanted.baseline))
 
 
 def _baseline(place: str | None) -> frozenset[tuple[str, str]] | None:

@@ -2,7 +2,7 @@
 report of a check can say what raising its limits found.
 
 One JSON file for each spec, by the digest of what it means; within it a trial is found by its settings, its limits and
-the properties asked. A file that cannot be read counts as none, and is written anew.
+the properties checked. A file that cannot be read counts as none, and is written anew.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ class Explained:
         values = self._values(trial.question) | {one.name: one.after for one in trial.raises if one.setting}
         found = []
         for one in self._questions:
-            asked = not one.only or is_named(claim, one.only)
-            if one.name == check or not asked or is_named(claim, one.expect_violated) == is_reachable:
+            is_selected = not one.only or is_named(claim, one.only)
+            if one.name == check or not is_selected or is_named(claim, one.expect_violated) == is_reachable:
                 continue
             other = self._values(one)
             raised = [item for item in trial.raises if item.setting and self._reaches(other[item.name], item.after)]

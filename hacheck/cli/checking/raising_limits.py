@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Earlier:
-    """What earlier runs have kept of a spec, read when it is first asked for. `settings`: those that the user gave."""
+    """What earlier runs have kept of a spec, read when it is first used. `settings`: those that the user gave."""
 
     def __init__(self, specification: Specification, settings: tuple[tuple[str, str], ...]) -> None:
         self._specification, self._settings = specification, settings

@@ -39,7 +39,7 @@ SPARE_MAX = 20
 
 
 class Request(Struct, frozen=True):
-    """What the user asked of `why`. `others`: whether other settings are tried."""
+    """What the user wants of `why`. `others`: whether other settings are tried."""
 
     spec: str
     check: str | None
@@ -54,9 +54,9 @@ def why_spec(request: Request) -> ExitCode:
     """Shows what the proof of each invariant rests on. Errors: `BadInput`."""
     specification = load_specification(request.spec, no_color=request.no_color)
     system = one_system(specification, request.check, request.settings, no_color=request.no_color)
-    provable = [asked.name for asked in system.properties if asked.kind in ("invariant", "lemma")]
+    provable = [prop.name for prop in system.properties if prop.kind in ("invariant", "lemma")]
     all_known("invariant", request.properties, provable)
-    names = request.properties or tuple(asked.name for asked in system.properties if asked.kind == "invariant")
+    names = request.properties or tuple(prop.name for prop in system.properties if prop.kind == "invariant")
     if not names:
         raise BadInput(f"{request.spec} has no invariant")
     console = output_console(no_color=request.no_color)
@@ -135,7 +135,7 @@ def _found(request: Request, system: System, name: str, interruption: Interrupti
 def show(console: Console, request: Request, specification: Specification, system: System, found: Reasons) -> None:
     """What the proof of one invariant rests on, and what it does without."""
     marks = symbols(console)
-    asked = next(item for item in system.properties if item.name == found.name)
+    prop = next(item for item in system.properties if item.name == found.name)
     console.print()
     if found.failed is not None:
         line = Text.assemble((f"{marks.unknown} ", "warn"), (found.name, "name"), f"  no proof: {found.failed}")
@@ -147,8 +147,8 @@ def show(console: Console, request: Request, specification: Specification, syste
     how = "" if found.steps == 1 else f" ({found.steps}-inductive)"
     line = Text.assemble((f"{marks.holds} ", "ok"), (found.name, "name"), f"  holds at every depth{how}")
     console.print(Padding(line, INDENT))
-    if asked.description:
-        console.print(Padding(Text(asked.description, style="quiet"), (0, 0, 0, 4)))
+    if prop.description:
+        console.print(Padding(Text(prop.description, style="quiet"), (0, 0, 0, 4)))
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="quiet", no_wrap=True)
     table.add_column()
@@ -183,7 +183,7 @@ def _verifying(request: Request, specification: Specification, name: str) -> lis
 
 def rows(specification: Specification, system: System, found: Reasons) -> Iterator[tuple[str, Text]]:
     """Each thing the proof rests on, and then, action by action, what it does without."""
-    meanings = {asked.name: asked.description for asked in system.properties}
+    meanings = {prop.name: prop.description for prop in system.properties}
     for index, lemma in enumerate(found.lemmas):
         yield "because" if index == 0 else "", Text.assemble((lemma, "name"), f"  {meanings[lemma]}")
     for index, part in enumerate(found.needed):
@@ -193,8 +193,8 @@ def rows(specification: Specification, system: System, found: Reasons) -> Iterat
         )
     if not found.needed:
         yield "it needs", Text("none of the conditions that were examined")
-    if found.unasked:
-        yield "not examined", Text(f"conditions in loops, and of actions with many: {', '.join(found.unasked)}")
+    if found.unexamined:
+        yield "not examined", Text(f"conditions in loops, and of actions with many: {', '.join(found.unexamined)}")
     if len(found.spare) > SPARE_MAX:
         names = dict.fromkeys(part.action for part in found.spare)
         yield "it does without", Text(f"the {len(found.spare)} other conditions, of {', '.join(names)}")

@@ -69,7 +69,7 @@ def title(specification: Specification) -> RenderableType:
 def run_heading(
     console: Console, what: str, length: str, style: str, about: Property | None = None, place: str = ""
 ) -> RenderableType:
-    """What a run shows, how long it is, and what was asked in the words of the spec, which has it at `place`."""
+    """What a run shows, how long it is, and the property in the words of the spec, which has it at `place`."""
     marks = symbols(console)
     mark = {"bad": marks.violated, "expected": marks.foreseen}.get(style, marks.holds)
     line = Text.assemble((f"{mark} {what}", style), f"  {length}")

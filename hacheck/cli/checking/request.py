@@ -1,4 +1,4 @@
-"""What the user asked of `hacheck verify`."""
+"""What the user wants of `hacheck verify`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hacheck.supervise.resources import memory_default
 
 
 class Request(Struct, frozen=True):
-    """What the user asked of `verify`."""
+    """What the user wants of `verify`."""
 
     spec: str
     checks: tuple[str, ...] = ()

@@ -57,7 +57,7 @@ def simulate_spec(
     *,
     no_color: bool,
 ) -> ExitCode:
-    """Makes one random run, shows it, and saves it where that is asked."""
+    """Makes one random run, shows it, and saves it where the user wants that."""
     specification = load_specification(spec, no_color=no_color, examined=False)
     system = one_system(specification, check, settings, no_color=no_color)
     place = None if target is None else open_target(target)
@@ -237,19 +237,19 @@ def report_saved(
     shown = []
     for saved in found:
         system = system_of(specification, saved, systems, no_color=no_color)
-        asked = next((item for item in system.properties if item.name == saved.property), None)
+        prop = next((item for item in system.properties if item.name == saved.property), None)
         verdict = verdicts.get((saved.check, saved.property), {})
         run = decode(system, saved, file)
         found_blame = None
-        if blaming is not None and asked is not None and is_blamable(asked, run):
-            found_blame = blamed_of(blaming, specification, saved, run, asked, no_color=no_color)
+        if blaming is not None and prop is not None and is_blamable(prop, run):
+            found_blame = blamed_of(blaming, specification, saved, run, prop, no_color=no_color)
         shown.append(
             ShownRun(
                 saved.check or "run",
                 saved.property or "run",
                 system,
                 run,
-                asked,
+                prop,
                 str(verdict.get("verdict", "")),
                 str(verdict.get("outcome", "")),
                 str(verdict.get("scope", "")),
@@ -364,11 +364,11 @@ def one_of_several(specs: list[Json], file: str, spec: str | None) -> Json:
     return specs[names.index(spec)]
 
 
-def saved_run(top: Json, about: Json, check: str | None, asked: str | None, holder: Json) -> Saved:
+def saved_run(top: Json, about: Json, check: str | None, property_name: str | None, holder: Json) -> Saved:
     """One run, held by an object with `run` and `loop`. Errors: those of a wrong shape."""
     settings = {str(name): str(value) for name, value in about["settings"].items()}
     run = from_rows(holder["run"], holder.get("loop"))
-    return Saved(spec_of(top), settings, check, asked, run)
+    return Saved(spec_of(top), settings, check, property_name, run)
 
 
 def spec_of(top: Json) -> str:
@@ -387,7 +387,7 @@ def spec_of(top: Json) -> str:
 
 
 def choose(found: list[Saved], file: str, check: str | None, only: str | None) -> Saved:
-    """The run asked for.
+    """The selected run.
 
     Errors: `BadInput` when there is none, or several and the user has to say which.
     """

@@ -322,7 +322,7 @@ def jobs_default() -> int:
 
 
 def shared_threads(alone: Exploring, jobs: int) -> Exploring:
-    """How each of several checks that run at once is explored: with its share of the cores, if nothing else is asked
+    """How each of several checks that run at once is explored: with its share of the cores, if no option says otherwise
     for."""
     if alone.threads is not None or alone.engine != "native":
         return alone

@@ -51,7 +51,7 @@ def verify_shipped(request: Request) -> ExitCode:
 
 
 def verify_spec(request: Request) -> ExitCode:
-    """Runs the checks asked for, shows what was found, and returns what the process is to return."""
+    """Runs the selected checks, shows what was found, and returns what the process is to return."""
     return verified(request, Interruption())[0]
 
 
@@ -69,7 +69,7 @@ def runner(*, every: bool, watched: bool) -> Callable[[Request], ExitCode]:
 def verified(
     request: Request, interruption: Interruption, *, examined: bool = True
 ) -> tuple[ExitCode, list[CheckResult]]:
-    """Runs the checks asked for and shows what was found: what the process is to return, and the results. `examined`:
+    """Runs the selected checks and shows what was found: what the process is to return, and the results. `examined`:
     looks for mistakes under the settings of every check, also of those that do not run."""
     refuse_ignored(request.exploring, request.states_max)
     if request.raising:
@@ -140,7 +140,7 @@ def document_of(
 
 
 def kept_checks(exploring: Exploring, selection: Selection) -> frozenset[str]:
-    """The checks of which something is kept to go on from. Errors: `BadInput` where that is asked for and there are
+    """The checks of which something is kept to go on from. Errors: `BadInput` where the user wants that and there are
     none, and where it is not and there are some."""
     folder = exploring.checkpoint
     if folder is None:
@@ -169,7 +169,7 @@ def run_checks(
     kept: frozenset[str],
     interruption: Interruption,
 ) -> tuple[list[CheckResult], dict[str, Raised]]:
-    """Runs one check after the other until all are done or the user interrupts, and then, if that is asked for, again
+    """Runs one check after the other until all are done or the user interrupts, and then, if the user wants that, again
     with each limit raised. What is known of raised limits, by check. `kept`: the checks to go on with."""
     results: list[CheckResult] = []
     raised: dict[str, Raised] = {}
@@ -254,7 +254,7 @@ def show_overview(
 
 def show_result(request: Request, console: Console, specification: Specification, result: CheckResult) -> None:
     """Everything there is to say about one check; of what is as expected nothing, where the user wants quiet."""
-    asked, vacuous = bool(result.properties), report.vacuous(result)
+    has_properties, vacuous = bool(result.properties), report.vacuous(result)
     if request.quiet:
         result = replace(result, properties=tuple(found for found in result.properties if found.outcome != "expected"))
     defaults = {parameter.name: parameter.default for parameter in specification.parameters}
@@ -268,7 +268,7 @@ def show_result(request: Request, console: Console, specification: Specification
         console.print(report.properties(console, result))
         if not request.runs and any(is_short(found) for found in result.properties):
             console.print(report.how_to_see(result))
-    elif not asked:
+    elif not has_properties:
         console.print(report.no_property())
     if (unused := report.unused(specification, result)) is not None:
         console.print()
@@ -280,7 +280,7 @@ def show_result(request: Request, console: Console, specification: Specification
 
 
 def is_surprise(found: PropertyResult) -> bool:
-    """Whether a run is shown without being asked for: it is unexpected, or blame has looked at it."""
+    """Whether a run is shown though no option names it: it is unexpected, or blame has looked at it."""
     return found.outcome == "unexpected" or found.without_value or found.blamed is not None
 
 

@@ -85,7 +85,7 @@ def read(done: list[SpecResult]) -> list[SpecResult]:
 def raised_of(
     request: Request, console: Console, done: list[SpecResult], interruption: Interruption
 ) -> dict[str, dict[str, Raised]]:
-    """What raising the limits of all specs finds, by spec and check, if that is asked for."""
+    """What raising the limits of all specs finds, by spec and check, if the user wants that."""
     if not request.raising:
         return {}
     specs = [(one.name, one.specification, one.results) for one in done if one.specification is not None]
@@ -107,11 +107,11 @@ def code_of(found: SpecResult) -> ExitCode:
 
 
 def refuse_what_is_of_one_spec(request: Request) -> None:
-    """Errors: `BadInput` for what the user asked for that only one spec has."""
+    """Errors: `BadInput` for an option that only fits one spec."""
     if request.spec:
         hint = f"leave out one of them: hacheck verify {request.spec}, or hacheck verify --all"
         raise BadInput(f"--all means every shipped spec, and `{request.spec}` is one", hint)
-    asked = {
+    for_one_spec = {
         "--check": request.checks,
         "--property": request.properties,
         "--set": request.settings,
@@ -120,7 +120,7 @@ def refuse_what_is_of_one_spec(request: Request) -> None:
         "--runs": request.runs,
         "--witnesses": request.witnesses,
     }
-    for name, given in asked.items():
+    for name, given in for_one_spec.items():
         if given:
             raise BadInput(f"{name} goes with one spec, not with --all", "hacheck verify SPEC, and the option")
 

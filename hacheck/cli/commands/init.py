@@ -45,7 +45,7 @@ def init(
 
     place = Path(folder)
     called = checked_name(name or place.absolute().name.lower().replace("-", "_"))
-    said = title or asked_title(yes=yes)
+    said = title or prompted_title(yes=yes)
     if any(char in said for char in '"\n'):
         raise BadInput("the title has a quotation mark or a line end in it", "write it without")
     files = dict(written(called, said))
@@ -76,8 +76,8 @@ def checked_name(name: str) -> str:
     raise BadInput(f"`{name}` cannot name a system", "use lower-case letters, digits and _, for example --name my_pair")
 
 
-def asked_title(*, yes: bool) -> str:
-    """What the user says that the system is; a sentence to begin with where nobody can be asked."""
+def prompted_title(*, yes: bool) -> str:
+    """What the user says that the system is; a sentence to begin with where there is no terminal to ask."""
     if yes or not sys.stdin.isatty():
         return DEFAULT_TITLE
     print(f"What is the system, in a sentence? [{DEFAULT_TITLE}]", file=sys.stderr)

@@ -16,7 +16,7 @@ EPILOG = """
 
   hacheck inspect mine.ha --native --set crashes=2   the code that explores it
 
-  hacheck inspect mine.ha --smt > mine.smt2          what Z3 is asked: z3 mine.smt2
+  hacheck inspect mine.ha --smt > mine.smt2          the query to Z3: z3 mine.smt2
 """
 
 

@@ -28,7 +28,7 @@ STATES_MAX = 1_000_000
 
 
 class DiagramRequest(Struct, frozen=True):
-    """What the user asked of `diagram`."""
+    """What the user wants of `diagram`."""
 
     spec: str
     node: str | None
@@ -44,7 +44,7 @@ class DiagramRequest(Struct, frozen=True):
 
 
 def draw(request: DiagramRequest) -> ExitCode:
-    """Draws the diagrams asked for."""
+    """Draws the selected diagrams."""
     specification = load_specification(request.spec, no_color=request.no_color, examined=False)
     system = one_system(specification, request.check, request.settings, no_color=request.no_color)
     fields = fields_of(system, request.node)

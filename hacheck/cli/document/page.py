@@ -89,7 +89,7 @@ def parts(source: Source, findings: Findings | None, picture: Sequence[str]) -> 
         ("Rules", rules(source)),
         ("Messages and calls", messages(source)),
         ("What may go wrong", faults(source)),
-        ("Properties", found.asked(source.system, findings)),
+        ("Properties", found.property_rows(source.system, findings)),
         ("What holds, what does not, and how far that reaches", results(source, findings)),
         ("Settings", settings(source)),
         ("Where the source is silent", choices(source)),

@@ -44,7 +44,7 @@ LIMITS = f"What is marked as {ABSENT}, the text of the spec allows; other settin
 
 
 class DocumentRequest(Struct, frozen=True):
-    """What the user asked of `doc`. `out`: where the page goes, `None` for standard output. `compare`: change nothing,
+    """What the user wants of `doc`. `out`: where the page goes, `None` for standard output. `compare`: change nothing,
     say whether the page is what would be written. `verify`: how checks are run; `None` to run none."""
 
     spec: str
@@ -152,7 +152,7 @@ def walked(system: System, interruption: Interruption) -> Sightings:
 
     def report(states: int, transitions: int, frontier: int, seconds: float) -> bool:
         nonlocal left
-        if states >= WALK_STATES:  # breadth first is over; from here on this is asked before each run at random
+        if states >= WALK_STATES:  # breadth first is over; from here on this is called before each run at random
             left -= 1
         return left >= 0 and not interruption.requested
 

@@ -21,7 +21,7 @@ class Findings(Struct, frozen=True):
     left_out: tuple[str, ...]
 
 
-def asked(system: System, findings: Findings | None) -> list[str]:
+def property_rows(system: System, findings: Findings | None) -> list[str]:
     """The properties, each with its verdict in the first check that has most of them."""
     result = None if findings is None else _broadest(findings)
     answers = {} if result is None else {found.prop.name: found for found in result.properties}

@@ -24,7 +24,7 @@ SKEW_MS, CAPACITY = 10, 16_000
 def from_log(request: ExploreRequest, specification: Specification, traces: str) -> list[ShownRun]:
     """The runs. Errors: `BadInput`, also where every trace conforms."""
     settings = [f"{name}={value}" for name, value in request.settings.items()]
-    asked = ConformRequest(
+    request_for_logs = ConformRequest(
         spec=request.spec,
         traces=traces,
         adapter=request.adapter,
@@ -44,9 +44,9 @@ def from_log(request: ExploreRequest, specification: Specification, traces: str)
         quiet=False,
         no_color=request.no_color,
     )
-    compared = what_is_compared(asked.comparison, specification, (), no_color=request.no_color)
+    compared = what_is_compared(request_for_logs.comparison, specification, (), no_color=request.no_color)
     try:
-        found = check_traces(asked, compared, Findings(), None)
+        found = check_traces(request_for_logs, compared, Findings(), None)
     except TracesError as error:
         raise BadInput(error.message, error.hint) from None
     except ObservingError as error:

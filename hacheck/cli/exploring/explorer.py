@@ -37,7 +37,7 @@ STARTS_MAX = 20
 
 
 class ExploreRequest(Struct, frozen=True):
-    """What the user asked of `explore`. `port`: 0 for any that is free."""
+    """What the user wants of `explore`. `port`: 0 for any that is free."""
 
     spec: str
     check: str | None
@@ -124,7 +124,7 @@ def live_page(
 def from_start(request: ExploreRequest, specification: Specification) -> list[ShownRun]:
     """The initial states, each as a run without a step. Errors: `BadInput`."""
     system = one_system(specification, request.check, request.settings, no_color=request.no_color)
-    asked = property_of(system, request.only)
+    prop = property_of(system, request.only)
     interpreter = Interpreter(system)
     try:
         starts = interpreter.initial_states()
@@ -136,7 +136,7 @@ def from_start(request: ExploreRequest, specification: Specification) -> list[Sh
         print(f"the page begins with {STARTS_MAX} of {len(starts):,} initial states", file=sys.stderr)
     check = request.check or default_check(specification)
     names = ["start", *(f"start {number}" for number in range(2, STARTS_MAX + 1))]
-    return [ShownRun(check, name, system, Run(start, ()), asked) for name, start in zip(names, starts, strict=False)]
+    return [ShownRun(check, name, system, Run(start, ()), prop) for name, start in zip(names, starts, strict=False)]
 
 
 def property_of(system: System, name: str | None) -> Any:
@@ -163,13 +163,13 @@ def from_saved(request: ExploreRequest, specification: Specification, file: str)
     shown = []
     for saved in found:
         system = system_of(specification, saved, systems, no_color=request.no_color)
-        asked = next((one for one in system.properties if one.name == saved.property), None)
+        prop = next((one for one in system.properties if one.name == saved.property), None)
         verdict = verdicts.get((saved.check, saved.property), {})
         check = saved.check if saved.check in known else default_check(specification)
         outcome, scope = str(verdict.get("outcome", "")), str(verdict.get("scope", ""))
         run = decode(system, saved, file)
         name = saved.property or "run"
-        shown.append(ShownRun(check, name, system, run, asked, str(verdict.get("verdict", "")), outcome, scope))
+        shown.append(ShownRun(check, name, system, run, prop, str(verdict.get("verdict", "")), outcome, scope))
     return shown, document
 
 

@@ -49,7 +49,7 @@ HERE_BYTES = 256_000
 
 
 class ConformRequest(Struct, frozen=True):
-    """What the user asked of `conform`."""
+    """What the user wants of `conform`."""
 
     spec: str
     traces: str
@@ -129,7 +129,7 @@ def conform_traces(request: ConformRequest) -> ExitCode:
 
 
 def refused(found: ConformResult) -> ExitCode | None:
-    """Says which properties that the user asked for could not be checked, if there are any and nothing is violated."""
+    """Says which properties that the user selected could not be checked, if there are any and nothing is violated."""
     missing = unchecked(found.compared, found.checker, found.outcome)
     if not missing or found.request.properties == ("all",) or found.exit_code == ExitCode.NOT_AS_EXPECTED:
         return None

@@ -39,7 +39,7 @@ WORDS = {"violated": "bad", "deviates": "bad", "possible": "warn", "distance": "
 
 
 class LiveRequest(Struct, frozen=True):
-    """What the user asked of a monitor of logs."""
+    """What the user wants of a monitor of logs."""
 
     folder: Path
     results: Path
@@ -197,11 +197,11 @@ def table_of(figures: Figures) -> Table:
         states = f"{now.states:,}" if now.explained else ("too many" if now.full else "none")
         head = (visible(name), f"{now.records:,}", Text(states, style="" if now.explained else "bad"))
         rows = [
-            (asked, Text(visible(one.words), style="bad" if one.broken else "warn" if one.fewest == 0 else ""))
-            for asked, one in now.distances.items()
+            (name, Text(visible(one.words), style="bad" if one.broken else "warn" if one.fewest == 0 else ""))
+            for name, one in now.distances.items()
         ]
-        for number, (asked, words) in enumerate(rows or [("", Text(""))]):
-            table.add_row(*(head if not number else ("", "", "")), asked, words)
+        for number, (name, words) in enumerate(rows or [("", Text(""))]):
+            table.add_row(*(head if not number else ("", "", "")), name, words)
     return table
 
 

@@ -46,9 +46,9 @@ def text_of(figures: Figures) -> str:
     ]
     traces = sorted(figures.traces.items())
     exact = [
-        ({"trace": name, "property": asked}, one)
+        ({"trace": name, "property": prop}, one)
         for name, now in traces
-        for asked, one in now.distances.items()
+        for prop, one in now.distances.items()
         if one.exact
     ]
     families += [

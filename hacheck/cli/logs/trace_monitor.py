@@ -59,7 +59,7 @@ def logs_followed(
 
 
 class MonitorRequest(Struct, frozen=True):
-    """What the user asked of `monitor`."""
+    """What the user wants of `monitor`."""
 
     spec: str
     folder: str
@@ -163,7 +163,7 @@ def what_is_watched(request: MonitorRequest, compared: Compared) -> Watched:
         order,
         skew_ns=request.skew_ms * 1_000_000,
         capacity=request.capacity,
-        asked=compared.asked,
+        checked=compared.checked,
         rules=compared.rules,
         called=compared.called,
     )
@@ -187,7 +187,7 @@ def given_fields(compared: Compared) -> dict[str, FieldType]:
 
 
 def by_driver(request: MonitorRequest, watched: Watched, results: Path, findings: Findings, report: Report) -> Outcome:
-    """Checks with the driver that is asked for. Errors: `TracesError`, `ObservingError`."""
+    """Checks with the selected driver. Errors: `TracesError`, `ObservingError`."""
     place = Path(request.folder)
     if request.engine == "local":
         tailing = Tailing(

@@ -44,7 +44,7 @@ JOIN_SECONDS = 5.0
 
 
 class Walks(Struct, frozen=True):
-    """The runs that are asked for. `every`: each step is to write a line, whatever the spec says."""
+    """The runs to make. `every`: each step is to write a line, whatever the spec says."""
 
     spec: str
     check: str | None

@@ -135,7 +135,7 @@ def words(text: str | None, name: str) -> frozenset[str] | None:
 
 
 def quarantine(file: str | None, stack: ExitStack) -> TextIO | None:
-    """Where everything that is wrong is written, if that is asked for. Errors: `BadInput`."""
+    """Where everything that is wrong is written, if the user wants that. Errors: `BadInput`."""
     if file is None:
         return None
     target = open_target(file)
@@ -156,7 +156,7 @@ def _counted(batches: Iterable[Any], statistics: Statistics, progress: _Far) -> 
 
 
 def _written(request: TracesRequest, dataset: Located, batches: Iterator[Any]) -> dict[str, Any]:
-    """Reads all batches, and writes them where that is asked for; returns what to report of it."""
+    """Reads all batches, and writes them where the user wants that; returns what to report of it."""
     if request.action == "convert" and request.out is not None:
         if request.anonymised is not None:
             names = AnonymousNames(dataset.schema, request.anonymised, request.kept)

@@ -38,7 +38,7 @@ class ShownRun(Struct, frozen=True):
     name: str
     system: System
     run: Run
-    asked: Property | None
+    prop: Property | None
     verdict: str = ""
     outcome: str = ""
     scope: str = ""
@@ -128,13 +128,13 @@ class ViewMaker:
 
     def view(self, shown: ShownRun) -> tuple[View, Json]:
         """The view of a run, and as data."""
-        view = self.views(shown.system).view(shown.run, shown.asked)
+        view = self.views(shown.system).view(shown.run, shown.prop)
         made = view.to_json() | {"spec": spec_name(self.specification), "check": shown.check}
         if shown.blamed is not None:
             made |= blame_of(shown.blamed, made["story"])
             if made["good_run"] is not None:
                 made["good_run"]["key"] = key_of(self.specification, shown.check, good_run_name(shown.name))
-        if shown.asked is not None and shown.name != shown.asked.name:
+        if shown.prop is not None and shown.name != shown.prop.name:
             made["name"] = shown.name
         if made["property"] is not None:
             made["property"] |= {"verdict": shown.verdict, "outcome": shown.outcome, "scope": shown.scope}

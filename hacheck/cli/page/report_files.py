@@ -50,7 +50,7 @@ def good_runs(about: ShownRun) -> list[ShownRun]:
     if about.blamed is None or about.blamed.good is None:
         return []
     run = about.blamed.good.run
-    return [ShownRun(about.check, good_run_name(about.name), about.system, run, about.asked)]
+    return [ShownRun(about.check, good_run_name(about.name), about.system, run, about.prop)]
 
 
 def verify_report(specification: Specification, document: Json, results: Sequence[CheckResult]) -> str:

@@ -1,4 +1,5 @@
-"""Runs `hacheck prove`: examines what was given, proves, shows what came out, and keeps it where asked."""
+"""Runs `hacheck prove`: examines what was given, proves, shows what came out, and keeps it where the user wants
+that."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from hacheck.checker.parametric.cti_states import Counterexample
 from hacheck.checker.parametric.encoding_context import Unsupported
 from hacheck.checker.parametric.proof import SAFETY, Proof, Wanted, prepared
 from hacheck.checker.parametric.small_violations import Violation
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.checker.verify import default_check
 from hacheck.cli import json_output
 from hacheck.cli.console import error_console, heading, output_console
@@ -34,7 +35,7 @@ from hacheck.supervise.resources import usable_cores
 
 
 class Request(Struct, frozen=True):
-    """What the user asked of `prove`. `given_only`: look for no claims that the spec does not have; `memory_max`: stop
+    """What the user wants of `prove`. `given_only`: look for no claims that the spec does not have; `memory_max`: stop
     at so many bytes."""
 
     spec: str
@@ -51,7 +52,7 @@ class Request(Struct, frozen=True):
 
 
 def prove_spec(request: Request) -> ExitCode:
-    """Proves what was asked, shows what was found, and returns what the process is to return."""
+    """Proves the selected properties, shows what was found, and returns what the process is to return."""
     begun = time.monotonic()
     specification = load_specification(request.spec, no_color=request.no_color)
     system = one_system(specification, request.check, request.settings, no_color=request.no_color)
@@ -68,7 +69,7 @@ def prove_spec(request: Request) -> ExitCode:
     line = ProgressLine(quiet=False, no_color=request.no_color)
     console.print(heading(specification, check))
     with Interruption().watching() as interruption:
-        supervisor = ProofSupervisor(Asking(begun + request.seconds_max), interruption, line, request.memory_max)
+        supervisor = ProofSupervisor(SolverSession(begun + request.seconds_max), interruption, line, request.memory_max)
         try:
             encoded = supervisor.run("encoding the model in logic", partial(prepared, wanted))
         except Unsupported as reason:
@@ -81,7 +82,7 @@ def prove_spec(request: Request) -> ExitCode:
         z3_is_there()
         if encoded is not None:
             console.print(report.scope(encoded[1]))
-        stages = Supervision(supervisor.asking, supervisor.run, supervisor.report, lambda: not interruption.requested)
+        stages = Supervision(supervisor.session, supervisor.run, supervisor.report, lambda: not interruption.requested)
         until = begun + request.seconds_max
         threads = request.threads or usable_cores()
         proof: Proof | None = None
@@ -92,7 +93,7 @@ def prove_spec(request: Request) -> ExitCode:
         examples = [] if proof is None or proof.proved else induction_counterexamples(wanted, proof, stages, late)
     spent = time.monotonic() - begun
     if proof is None:
-        console.print(report.unfinished(supervisor.asking.why, spent))
+        console.print(report.unfinished(supervisor.session.why, spent))
     else:
         _show(console, proof, violated, examples, spent)
     if folder is not None and proof is not None and proof.proved:
@@ -100,7 +101,7 @@ def prove_spec(request: Request) -> ExitCode:
     if target is not None and proof is not None:
         target.write(proof_document(request.spec, check, proof, violated, examples, spent))
     elif target is not None:
-        target.write(unfinished_document(request.spec, specification.name, check, supervisor.asking.why, spent))
+        target.write(unfinished_document(request.spec, specification.name, check, supervisor.session.why, spent))
     if violated:
         return ExitCode.NOT_AS_EXPECTED
     return ExitCode.AS_EXPECTED if proof is not None and proof.proved else ExitCode.UNDECIDED

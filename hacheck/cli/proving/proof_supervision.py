@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from hacheck.checker.parametric.obligation_solving import Progress
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.cli.progress import ProgressLine
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.resources import process_bytes
@@ -24,13 +24,13 @@ _GRACE_SECONDS = 1.5
 
 
 class ProofSupervisor:
-    """Runs the parts of a proof while `asking` has time, this process uses less than `memory_max` bytes (`None`: no
+    """Runs the parts of a proof while `session` has time, this process uses less than `memory_max` bytes (`None`: no
     limit), and no interruption is requested."""
 
     def __init__(
-        self, asking: Asking, interruption: Interruption, line: ProgressLine, memory_max: int | None = None
+        self, session: SolverSession, interruption: Interruption, line: ProgressLine, memory_max: int | None = None
     ) -> None:
-        self.asking, self.interruption, self.line = asking, interruption, line
+        self.session, self.interruption, self.line = session, interruption, line
         self._memory_max = memory_max
         self._doing = ""
         self._over_since: float | None = None
@@ -51,7 +51,7 @@ class ProofSupervisor:
         except Cancelled:
             return None
         except Exception as error:
-            if self.asking.noted(error):
+            if self.session.noted(error):
                 return None
             raise
         finally:
@@ -61,10 +61,10 @@ class ProofSupervisor:
         """The reason to wait no longer: the work was to stop some time ago."""
         self.line.update(lambda: self._doing)
         if self.interruption.requested:
-            self.asking.stop()
+            self.session.stop()
         if self._memory_max is not None and process_bytes() >= self._memory_max:
-            self.asking.exhaust()
-        if not (self.asking.over if timed else self.asking.stopped):
+            self.session.exhaust()
+        if not (self.session.over if timed else self.session.stopped):
             return None
         self._over_since = self._over_since or time.perf_counter()
-        return self.asking.why if time.perf_counter() - self._over_since >= _GRACE_SECONDS else None
+        return self.session.why if time.perf_counter() - self._over_since >= _GRACE_SECONDS else None

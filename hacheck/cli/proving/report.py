@@ -50,20 +50,20 @@ def verdicts(console: Console, proof: Proof) -> RenderableType:
     for one in proof.outcomes:
         spent[one.obligation.claim.name] += round(one.seconds * 1000)
     grid = Table.grid(padding=(0, 2))
-    for asked, verdict in proof.verdicts:
+    for prop, verdict in proof.verdicts:
         mark, style = {
             "proved": (marks.holds, "good"),
             "violated": (marks.violated, "bad"),
             "not inductive": (marks.unknown, "doubt"),
             "open": (marks.unknown, "doubt"),
         }[verdict]
-        much = f"{plural(shown[asked.name], 'obligation')}, {seconds(spent[asked.name] / 1000)}"
+        much = f"{plural(shown[prop.name], 'obligation')}, {seconds(spent[prop.name] / 1000)}"
         grid.add_row(
             Text(f"  {mark}", style),
-            Text(visible(asked.name), "name"),
+            Text(visible(prop.name), "name"),
             Text(verdict, style),
-            asked.kind,
-            much if verdict == "proved" else "" if verdict == "violated" else _failing(proof, asked.name),
+            prop.kind,
+            much if verdict == "proved" else "" if verdict == "violated" else _failing(proof, prop.name),
         )
     for claim, text in zip(proof.found, proof.texts, strict=True):
         words = visible(text) if text is not None else f"{visible(claim.words)} (not text of a spec)"

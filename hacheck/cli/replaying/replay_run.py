@@ -24,7 +24,7 @@ from hacheck.replay.replayer import Patience, carry_out
 
 
 class Request(Struct, frozen=True):
-    """What the user asked of `replay`. `random`: so many random runs, of `steps` steps, from `seed` on."""
+    """What the user wants of `replay`. `random`: so many random runs, of `steps` steps, from `seed` on."""
 
     run: str
     check: str | None

@@ -1,4 +1,4 @@
-"""Carries out `hacheck admin`: one request after the other, each asked of one replica after the other until it is
+"""Carries out `hacheck admin`: one request after the other, each sent to one replica after the other until it is
 sure what came of it.
 
 **Source**: Highly Available IceStorm, "IceStorm Replication Algorithm", for what `replica` shows; "Client
@@ -90,7 +90,7 @@ class Request(Struct, frozen=True):
 
 
 class Administrator:
-    """Asks the replicas of one cluster. `replicas`: their names, in the order in which they are asked."""
+    """Asks the replicas of one cluster. `replicas`: their names, in the order in which they get a request."""
 
     def __init__(self, folder: Folder, seconds_max: float) -> None:
         """Errors: `Refused`, `Silent`, `BadInput`."""
@@ -101,7 +101,7 @@ class Administrator:
         self._first = f"{self.guest.name}/{time.time_ns():x}"
 
     def ask(self, operation: Asked, first: Name = "") -> Reply:
-        """The outcome of a request, which is asked again until it is sure. Errors: `Unsure`."""
+        """The outcome of a request, which is sent again until it is certain. Errors: `Unsure`."""
         self._numbers += 1
         request = f"{self._first}/{self._numbers}"
         until = time.monotonic() + self.seconds_max

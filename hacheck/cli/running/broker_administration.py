@@ -1,7 +1,7 @@
 """Carries out `hacheck admin` for clusters of message brokers: how each stands, what is on a queue, a message sent.
 
 The tool is a client like others: it speaks to brokers in their own messages, has no more rights, and finds the one that
-serves by asking all of them.
+serves by queries to all of them.
 
 **Source**: Qpid's HA guide, "Managing and Controlling the Cluster with qpid-ha", for `status`; Artemis' manual, "Client
 Fail-over", for the topology that clients get; Fiorano's "HA Locking Mechanism", for the states of servers.

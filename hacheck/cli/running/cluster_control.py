@@ -59,8 +59,8 @@ def carried_out(request: Request) -> ExitCode:
                 return ExitCode.AS_EXPECTED if _well(answer) else ExitCode.NOT_AS_EXPECTED
         if not request.names and request.action != "heal":
             raise BadInput(f"{request.action} whom?", f"for example hacheck cluster {request.action} replica-1")
-        asked = Ask(request.action, request.names, request.cut_from, request.one_way)
-        answer = ask(folder, asked)
+        wanted = Ask(request.action, request.names, request.cut_from, request.one_way)
+        answer = ask(folder, wanted)
         if answer.wrong:
             raise BadInput(answer.wrong)
         _show(answer)

@@ -193,9 +193,9 @@ def _tracker(request: Request, followed: Followed) -> Tracker:
     if not has_lines(system):
         raise BadInput(f"{followed.spec}: nothing to compare: it has no `log` and no `observe`", "add them")
     all_known("node", request.nodes.values(), nodes_of(system))
-    asked = kept_invariants(specification, system, check)
+    invariants = kept_invariants(specification, system, check)
     with working("preparing the model", quiet=request.quiet, no_color=request.no_color):
-        return Tracker(logged(system), asked, followed.called)
+        return Tracker(logged(system), invariants, followed.called)
 
 
 def _setting(request: Request, followed: Followed, code: System) -> Setting:

@@ -172,7 +172,7 @@ def planned(request: Request) -> tuple[System, Plan, tuple[str, ...]]:
 
 
 def run_chunk(protocol: str, plan: Plan, seeds: range, record: str | None, report: Report) -> Tally:
-    """Runs these seeds; what another process does. Ends early if asked to."""
+    """Runs these seeds; what another process does. Ends early on request."""
     tally = Tally()
     system = system_of(protocol)
     gc.disable()  # a run makes many small things and no circles of them

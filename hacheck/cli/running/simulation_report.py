@@ -236,7 +236,7 @@ def _show_story(console: Console, one: Failure) -> None:
 
 
 def show_run(one: Failure, protocol: str, file: str, *, no_color: bool) -> None:
-    """One run that was asked for, in words."""
+    """One run that the user selected, in words."""
     console = output_console(no_color=no_color)
     _show_story(console, one)
     marks = symbols(console)
@@ -265,7 +265,7 @@ def document_of(summary: Summary, runs: int, code: ExitCode) -> SimulateImplDocu
         seconds=plan.fault_us / 1e6,
         stretch=plan.stretch,
         seed=plan.seed,
-        runs=RunCounts(asked=runs, done=tally.runs, kept=kept),
+        runs=RunCounts(requested=runs, done=tally.runs, kept=kept),
         messages=MessageCounts(delivered=tally.delivered, lost=tally.lost),
         events=tally.events,
         virtual_seconds=tally.simulated_us / 1e6,

@@ -57,7 +57,7 @@ class Listener:
     def _hear(self, line: Line) -> None:
         while not self._over.is_set():
             message = self._guest.read(line.receive(None))
-            assert isinstance(message, Deliver), "nothing else is sent to who has asked for nothing"
+            assert isinstance(message, Deliver), "a subscriber that sends no requests gets nothing else"
             if message.call:
                 line.send(Delivered(message.call, True))
             self._come.put(message)

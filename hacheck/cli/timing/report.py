@@ -38,17 +38,17 @@ class Found(Struct, frozen=True):
     region: tuple[Inequality, ...] | None
 
 
-def title(specification: Specification, asked: GridRequest) -> RenderableType:
+def title(specification: Specification, grid: GridRequest) -> RenderableType:
     """Which spec, which check, and what is varied."""
-    grid = Table.grid(padding=(0, 2))
-    for one in asked.constants:
-        grid.add_row(f"  {one.name}", str(one.now), f"tried from {one.low} to {one.high}", visible(one.description))
-    return Group(heading(specification, asked.check.name), grid, Text())
+    table = Table.grid(padding=(0, 2))
+    for one in grid.constants:
+        table.add_row(f"  {one.name}", str(one.now), f"tried from {one.low} to {one.high}", visible(one.description))
+    return Group(heading(specification, grid.check.name), table, Text())
 
 
-def shown(console: Console, asked: GridRequest, found: Found, *, runs: bool) -> RenderableType:
+def shown(console: Console, grid: GridRequest, found: Found, *, runs: bool) -> RenderableType:
     """What is known of one property."""
-    marks, now = symbols(console), tuple(one.now for one in asked.constants)
+    marks, now = symbols(console), tuple(one.now for one in grid.constants)
     name = Text(f"{found.map.name} ", "name")
     rows: list[RenderableType] = []
     if now in found.map.violations:
@@ -58,12 +58,12 @@ def shown(console: Console, asked: GridRequest, found: Found, *, runs: bool) -> 
     else:
         name = Text.assemble((f"{marks.unknown} ", "doubt"), name, "is not decided as the constants are now")
     rows.append(name)
-    rows.append(indented(_region(asked, found)))
-    rows.append(indented(_room(asked, found)))
-    worst = found.map.nearest(asked.constants)
+    rows.append(indented(_region(grid, found)))
+    rows.append(indented(_room(grid, found)))
+    worst = found.map.nearest(grid.constants)
     if worst is not None:
         violation = found.map.violations[worst]
-        text = "now" if worst == now else f"nearest: {_point(asked, worst)}"
+        text = "now" if worst == now else f"nearest: {_point(grid, worst)}"
         rows.append(indented(Text(f"{text}: violated in {run_title(violation.system, violation.run)}", "quiet")))
         if runs or worst == now:
             about = next(one for one in violation.system.properties if one.name == found.map.name)
@@ -71,8 +71,8 @@ def shown(console: Console, asked: GridRequest, found: Found, *, runs: bool) -> 
     return Group(*rows, Text())
 
 
-def _region(asked: GridRequest, found: Found) -> RenderableType:
-    names = [one.name for one in asked.constants]
+def _region(grid: GridRequest, found: Found) -> RenderableType:
+    names = [one.name for one in grid.constants]
     if not found.map.violations:
         return Text(f"safe in all that were decided: {plural(len(found.map.safe), 'combination')}")
     if not found.map.safe:
@@ -84,10 +84,10 @@ def _region(asked: GridRequest, found: Found) -> RenderableType:
     return Text("\n").join(lines)
 
 
-def _room(asked: GridRequest, found: Found) -> RenderableType:
+def _room(grid: GridRequest, found: Found) -> RenderableType:
     lines = []
-    for place, one in enumerate(asked.constants):
-        interval = found.map.room(asked.constants, place)
+    for place, one in enumerate(grid.constants):
+        interval = found.map.room(grid.constants, place)
         if interval is None:
             continue
         low, high = interval
@@ -102,12 +102,12 @@ def _room(asked: GridRequest, found: Found) -> RenderableType:
     return Text("\n".join(lines), "quiet")
 
 
-def _point(asked: GridRequest, point: Point) -> str:
-    changed = [f"{one.name} = {x}" for one, x in zip(asked.constants, point, strict=True) if x != one.now]
+def _point(grid: GridRequest, point: Point) -> str:
+    changed = [f"{one.name} = {x}" for one, x in zip(grid.constants, point, strict=True) if x != one.now]
     return ", ".join(changed)
 
 
-def closing(asked: GridRequest, found: list[Found], code: ExitCode, took: float) -> RenderableType:
+def closing(grid: GridRequest, found: list[Found], code: ExitCode, took: float) -> RenderableType:
     """How much was explored, and what to think of the constants as they are."""
     first = found[0].map
     explored = len(first.safe) + len(first.violations) + sum(why != "not explored" for why in first.open.values())
@@ -118,27 +118,27 @@ def closing(asked: GridRequest, found: list[Found], code: ExitCode, took: float)
     return Text(f"{plural(explored, 'combination')} explored, {seconds(took)}: {text}")
 
 
-def timing_document(spec: str, asked: GridRequest, found: list[Found], code: ExitCode) -> TimingDocument:
+def timing_document(spec: str, grid: GridRequest, found: list[Found], code: ExitCode) -> TimingDocument:
     """Everything that was found."""
-    names = [one.name for one in asked.constants]
+    names = [one.name for one in grid.constants]
     return TimingDocument(
         hacheck=version(),
         spec=spec,
-        check=asked.check.name,
+        check=grid.check.name,
         exit_code=int(code),
         constants=[
             VariedConstant(name=one.name, low=one.low, high=one.high, now=one.now, description=one.description)
-            for one in asked.constants
+            for one in grid.constants
         ],
-        properties=[_property(asked, one, names) for one in found],
+        properties=[_property(grid, one, names) for one in found],
     )
 
 
-def _property(asked: GridRequest, found: Found, names: list[str]) -> TimedProperty:
-    seen, now = found.map, tuple(one.now for one in asked.constants)
-    worst = seen.nearest(asked.constants)
+def _property(grid: GridRequest, found: Found, names: list[str]) -> TimedProperty:
+    seen, now = found.map, tuple(one.now for one in grid.constants)
+    worst = seen.nearest(grid.constants)
     violation = None if worst is None else seen.violations[worst]
-    rooms = [seen.room(asked.constants, place) for place in range(len(names))]
+    rooms = [seen.room(grid.constants, place) for place in range(len(names))]
     return TimedProperty(
         name=seen.name,
         holds_now=True if now in seen.safe else False if now in seen.violations else None,

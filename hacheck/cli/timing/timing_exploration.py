@@ -35,7 +35,7 @@ DECIDABLE = ("invariant", "lemma", "step", "deadlock", "eventually", "leads_to")
 
 
 class Request(Struct, frozen=True):
-    """What the user asked of `timing`."""
+    """What the user wants of `timing`."""
 
     spec: str
     vary: tuple[str, ...] = ()
@@ -50,26 +50,26 @@ class Request(Struct, frozen=True):
 
 
 def time_spec(request: Request) -> ExitCode:
-    """Explores what was asked, shows what was found, and returns what the process is to return."""
+    """Explores the grid, shows what was found, and returns what the process is to return."""
     specification = load_specification(request.spec, no_color=request.no_color)
-    asked = _asked(request, specification)
+    grid = _grid(request, specification)
     z3_is_there()  # it is needed at the end, and exploring takes long
     target = None if request.json is None else json_output.open_target(request.json)
     to_stderr = target is not None and target.path is None
     console = (error_console if to_stderr else output_console)(no_color=request.no_color)
     begun = time.monotonic()
-    console.print(report.title(specification, asked))
-    found = _found(request, asked)
+    console.print(report.title(specification, grid))
+    found = _found(request, grid)
     for one in found:
-        console.print(report.shown(console, asked, one, runs=request.runs))
-    code = _code(asked, found)
-    console.print(report.closing(asked, found, code, time.monotonic() - begun))
+        console.print(report.shown(console, grid, one, runs=request.runs))
+    code = _code(grid, found)
+    console.print(report.closing(grid, found, code, time.monotonic() - begun))
     if target is not None:
-        target.write(report.timing_document(request.spec, asked, found, code))
+        target.write(report.timing_document(request.spec, grid, found, code))
     return code
 
 
-def _asked(request: Request, specification: Specification) -> GridRequest:
+def _grid(request: Request, specification: Specification) -> GridRequest:
     """Errors: `BadInput`, `Reported`."""
     system = one_system(specification, request.check, request.settings, no_color=request.no_color)
     name = request.check or default_check(specification)
@@ -112,9 +112,9 @@ def _properties(request: Request, system: System, only: tuple[str, ...]) -> tupl
     return wanted
 
 
-def _found(request: Request, asked: GridRequest) -> list[report.Found]:
+def _found(request: Request, grid: GridRequest) -> list[report.Found]:
     line = ProgressLine(quiet=False, no_color=request.no_color)
-    total = count_of(asked.constants)
+    total = count_of(grid.constants)
     until = None if request.seconds_max is None else time.monotonic() + request.seconds_max
     with Interruption().watching() as interruption, line.shown("exploring"):
 
@@ -122,15 +122,15 @@ def _found(request: Request, asked: GridRequest) -> list[report.Found]:
             line.update(lambda: f"{done} of {total} combinations")
             return not interruption.requested and (until is None or time.monotonic() < until)
 
-        maps, refused = explore(asked, engine_for(Exploring()), Limits(memory_bytes_max=memory_default()), go_on)
+        maps, refused = explore(grid, engine_for(Exploring()), Limits(memory_bytes_max=memory_default()), go_on)
         if refused and len(refused) == total:
             raise BadInput("the spec allows none of these combinations", next(iter(refused.values())))
         line.update(lambda: "looking for inequalities")
         return [report.Found(one, region(sorted(one.safe), sorted(one.violations))) for one in maps.values()]
 
 
-def _code(asked: GridRequest, found: list[report.Found]) -> ExitCode:
-    now = tuple(one.now for one in asked.constants)
+def _code(grid: GridRequest, found: list[report.Found]) -> ExitCode:
+    now = tuple(one.now for one in grid.constants)
     if any(now in one.map.violations for one in found):
         return ExitCode.NOT_AS_EXPECTED
     if all(now in one.map.safe for one in found):

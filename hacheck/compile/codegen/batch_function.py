@@ -175,7 +175,7 @@ next:
 
 
 def _deadlocks_function(plan: Plan, dead: Sequence[str]) -> str:
-    """Asks the pending deadlock conditions of the states of a batch that no unblocking step leads out of."""
+    """Evaluates the pending deadlock conditions in the states of a batch that no unblocking step leads out of."""
     notes = plan.notes
     incoming = ", ".join(f"[ %alive, %{label} ]" for label in ("step", "unblocking", "known_step", "compare"))
     return f"""{_unblocking_table(plan)}define internal void @note_deadlocks({_ARGUMENTS}, i64 %m) #0 {{
@@ -254,7 +254,7 @@ def _unseen(plan: Plan) -> dict[int, int]:
 
 
 def _deadlock_conditions(plan: Plan, dead: Sequence[str]) -> str:
-    """Asks the pending conditions of each state that is not alive."""
+    """Evaluates the pending conditions in each state that is not alive."""
     module, notes, code = plan.module, plan.notes, Code(prefix="d")
     lowest = module.intrinsic("llvm.cttz.i64", "i64", "i64, i1")
     code.label = "dead_state"

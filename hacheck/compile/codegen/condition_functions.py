@@ -1,4 +1,4 @@
-"""Functions that ask conditions of states: `inspect`, `mark_0`, `mark_1`, …, and what `expand` asks after a batch.
+"""Functions that evaluate conditions of states: `inspect`, `mark_0`, `mark_1`, …, and what `expand` needs besides.
 
 Each condition has one function of its own, which finds the next state of a batch in which it holds; the others call it.
 """
@@ -54,11 +54,11 @@ state:
   %number = zext i32 %instance to i64
   %bit_place = getelementptr i8, ptr {table}, i64 %number
   %bit = load i8, ptr %bit_place
-  %asked = icmp ne i8 %bit, 0
-  br i1 %asked, label %ask, label %next
-ask:"""
+  %is_pending = icmp ne i8 %bit, 0
+  br i1 %is_pending, label %evaluate, label %next
+evaluate:"""
         )
-        code.label = "ask"
+        code.label = "evaluate"
     values = Values(module, code, {BEFORE: "%s"})
     Printer(values, _no_outcome).jump(condition, Join("found"), Join("next"))
     code.lines.append(
@@ -72,7 +72,7 @@ next:
 
 
 def inspect_function(module: Module, notes: Notes, finders: Sequence[str]) -> str:
-    """`inspect`: asks the pending state conditions of `n` states; a hit is noted and the condition not asked again."""
+    """`inspect`: evaluates the pending conditions in `n` states; a hit is noted, and its condition is done."""
     code = Code()
     for name, argument in (("states", "states"), ("by", "by"), ("notes", "notes")):
         code.do(f"%{name} = inttoptr i64 %{argument}_address to ptr")

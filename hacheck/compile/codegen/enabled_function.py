@@ -2,7 +2,7 @@
 
 Guards are mostly such tests, and whether one holds is as good as random to a processor: a branch for each, in each
 state, costs more than all else that a successor takes. So the tests that guards consist of are made without branches,
-each once, in vectors of eight states. What else a guard asks is asked where these tests hold.
+each once, in vectors of eight states. The rest of a guard is evaluated where these tests hold.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The text of a function while it is written: basic blocks, the ways between them, and what is known on each.
 
 Code has one form only: every value is named once (SSA). What differs between the ways that lead to a block (the number
-of successors so far, temporaries, merges) is written down as a phi, and only where it is asked for.
+of successors so far, temporaries, merges) is written down as a phi, and only where its value is used.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Fork(Struct, eq=False):
 
 
 class Phi(Struct, eq=False):
-    """What a key stands for behind a join; an instruction only if asked for."""
+    """What a key stands for behind a join; an instruction only if it is used."""
 
     join: Join
     key: Key
@@ -59,7 +59,7 @@ class Phi(Struct, eq=False):
 
 
 class Choice(Struct, eq=False):
-    """What a key stands for behind two sides that are both run; an instruction only if asked for."""
+    """What a key stands for behind two sides that are both run; an instruction only if it is used."""
 
     condition: str
     sides: tuple[Item | None, Item | None]
@@ -122,7 +122,7 @@ class Code(Struct):
             del self.known[self._learned.pop()]
 
     def read(self, key: Key) -> str:
-        """What a key stands for here. What no way here has set is never asked for in earnest, only passed on."""
+        """What a key stands for here. What no path to here has set is never used, only passed on."""
         return self._text(self.carried.get(key))
 
     def carry(self, key: Key, name: str) -> None:
@@ -146,7 +146,7 @@ class Code(Struct):
             then, otherwise = (f"{item.kind} {self._text(side)}" for side in item.sides)
             item.place.append(f"  {item.name} = select i1 {item.condition}, {then}, {otherwise}")
         elif not item.name:
-            assert isinstance(item, Phi), "a choice was asked for before"
+            assert isinstance(item, Phi), "a choice was used before"
             item.name = self.name()
             incoming = ", ".join(
                 f"[ {self._text(carried.get(item.key))}, %{label} ]" for label, carried in item.join.edges

@@ -39,7 +39,7 @@ class Program(Struct, frozen=True):
     - `bounds`: what can cut a step, in the order of the counters.
     - `states`, `deads`, `steps`: keys of the conditions of each kind, in the order of their notes.
     - `marks`: keys of the conditions that have a function `mark_0`, `mark_1`, ….
-    - `affected`: for each instance, and last for initial states, the state conditions (bits) that `inspect` asks.
+    - `affected`: for each instance, and last for initial states, the state conditions (bits) that `inspect` evaluates.
     - `successors_max`: no state has more, those included that are no step where `lists_stops`.
     """
 

@@ -152,7 +152,7 @@ def _instance_function(plan: Plan, name: str, index: int) -> str | None:
 
 
 def _print_instance(plan: Plan, values: Values, index: int, end: Join) -> None:
-    """Runs an instance where what its guard asks besides holds, and goes to the end."""
+    """Runs an instance where the rest of its guard holds, and goes to the end."""
     code, instance = values.code, plan.lowered.instances[index]
     outcome = _Outcomes(plan, values, index, instance.action).outcome
     printer = Printer(values, outcome, placed(plan.module, instance.block))

@@ -74,8 +74,8 @@ def emit(
 
 
 class Parts(Struct, frozen=True):
-    """Modules that are linked with each other, as texts. `count`: how many there are. `texts`: each is printed when it
-    is asked for, so that one can be compiled while the next is printed. How good the code gets, and how long that
+    """Modules that are linked with each other, as texts. `count`: how many there are. `texts`: each is printed when the
+    caller takes it, so that one can be compiled while the next is printed. How good the code gets, and how long that
     takes, is left to the level at which they are compiled."""
 
     program: Program
@@ -120,7 +120,7 @@ class _Wanted(Struct, frozen=True):
     marks: Sequence[Mark]
 
     def conditions(self, kind: str) -> list[Node]:
-        """Those of a kind that are asked, in order."""
+        """Those of a kind, in order."""
         return [item.wanted for item in self.sought if item.kind == kind]
 
 
@@ -128,7 +128,7 @@ def _modules(wanted: _Wanted, apart: bool) -> Iterator[Module]:
     """All functions; where chunks are apart, each has a module of its own, the smaller ones first."""
     lowered, program = wanted.lowered, wanted.program
     module = new_module(lowered)
-    finders = _asking(module, wanted)
+    finders = _condition_finders(module, wanted)
     bounds = {name: place for place, name in enumerate(program.bounds)}
     watches = Watches(lowered, wanted.conditions("step"))
     plan = Plan(
@@ -156,8 +156,8 @@ def _modules(wanted: _Wanted, apart: bool) -> Iterator[Module]:
     yield module
 
 
-def _asking(module: Module, wanted: _Wanted) -> dict[Node, str]:
-    """Adds the functions that ask conditions of states; the name of each condition's."""
+def _condition_finders(module: Module, wanted: _Wanted) -> dict[Node, str]:
+    """Adds the functions that evaluate conditions of states; returns the name of each condition's."""
     program, states = wanted.program, wanted.conditions("state")
     count = len(wanted.lowered.instances)
     module.parts.append(f"{ANYTHING} = private unnamed_addr constant [1 x i32] [i32 {count}]")
@@ -232,7 +232,7 @@ def _ends(block: Block) -> Iterator[Emit | Stopped]:
 
 
 def _outcomes_max(block: Block, stops: bool) -> int:
-    """How many outcomes a block can have at most, those that are no step counted too if asked for."""
+    """How many outcomes a block can have at most, with those that are no step, if the caller wants that."""
     total = 0
     for statement in block:
         if isinstance(statement, Branch):

@@ -22,7 +22,7 @@ _NONE = (1 << WORD_BITS) - 1
 class Notes(Struct, frozen=True):
     """Where things are, as indices of words.
 
-    - `pending`: a bit for each state condition that is still asked, 64 to a word;
+    - `pending`: a bit for each state condition that is still evaluated, 64 to a word;
     - `events`, `least_error`, `alive`: what `expand` keeps between the states of a call;
     - `steps`: how many steps, by action; `bounds_reached`: how many outcomes were cut, by bound;
     - `error`: whether there was an error of the spec; the instance; the state before it;

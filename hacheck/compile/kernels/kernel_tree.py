@@ -74,14 +74,14 @@ class Comparison(Struct, frozen=True):
 
 
 class Both(Struct, frozen=True):
-    """`and`: the right one is asked only if the left one is true."""
+    """`and`: the right one is evaluated only if the left one is true."""
 
     left: Condition
     right: Condition
 
 
 class Either(Struct, frozen=True):
-    """`or`: the right one is asked only if the left one is false."""
+    """`or`: the right one is evaluated only if the left one is false."""
 
     left: Condition
     right: Condition
@@ -160,7 +160,7 @@ class Kernel(Struct, frozen=True):
 
 
 def is_plain(expression: Number | Condition) -> bool:
-    """Whether evaluating it is harmless even where nobody asks for it: it reads no memory and calls nothing."""
+    """Whether evaluating it is harmless even where its value is not needed: it reads no memory and calls nothing."""
     match expression:
         case Constant() | Local() | Known():
             return True

@@ -10,8 +10,8 @@ What there is:
 - `name = value`, augmented assignments, `if`/`elif`/`else`, `while`, `break`, `continue`, `return`, `pass`;
 - `for w in range(...)` over numbers known at compile time, unrolled: `w` is known in each turn;
 - `+ - * & | ^ ~ << >> // %`: unsigned; a shift goes by its right side modulo 64; `x // 0` is 0 and `x % 0` is `x`;
-- comparisons (unsigned), `and`, `or`, `not`, `a if condition else b`: what is not asked for is not evaluated, so a
-  load may stand behind its guard. A number may be a condition, and is true unless it is 0; a comparison may be a
+- comparisons (unsigned), `and`, `or`, `not`, `a if condition else b`: an operand that is not needed is not evaluated,
+  so a load may stand behind its guard. A number may be a condition, and is true unless it is 0; a comparison may be a
   number, 0 or 1;
 - whole numbers written out or known by name at compile time; an `if` whose condition is known keeps one branch;
 - calls of other kernels, by name and position, and of the intrinsics below.
@@ -45,7 +45,7 @@ class Intrinsic(Struct, frozen=True):
 
     - `arguments`: `None` stands for one or more.
     - `returns`: whether a value comes back.
-    - `plain`: it may be evaluated though nobody asked: it touches no memory.
+    - `plain`: it may be evaluated though its value is not needed: it touches no memory.
     """
 
     arguments: int | None

@@ -1,4 +1,4 @@
-"""Following keys and field names into a value without building the parts that are not asked for."""
+"""Following keys and field names into a value without building the parts that are not used."""
 
 from __future__ import annotations
 

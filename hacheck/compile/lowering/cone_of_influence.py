@@ -1,12 +1,12 @@
 """The part of a lowered system that the properties depend on: the cone of influence.
 
-A slot is needed if a condition that is asked reads it, if it decides whether and how an outcome happens, or if it goes
+A slot is needed if a checked condition reads it, if it decides whether and how an outcome happens, or if it goes
 into the new content of a slot that is needed. All others are dropped: no update writes them, and a branch whose sides
 then do the same is no branch. What is left does step by step what the whole system does, seen through the slots that
 are left: the same instances are possible, and the same steps are cut or are errors of the spec.
 
 A step that changes only what is dropped is a step from a state to itself. It still counts as a step, and fairly taken
-it is taken; but for a deadlock it would be no way out. Where deadlocks are asked for, slots are kept so that a step
+it is taken; but for a deadlock it would be no way out. Where deadlocks are looked for, slots are kept so that a step
 that changes something does so visibly.
 """
 

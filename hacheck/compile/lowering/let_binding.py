@@ -33,7 +33,7 @@ from hacheck.model.types import Node as NodeType
 
 def let_bound(context: Context, kind: Type, value: Sym) -> tuple[Block, Sym]:
     """What to do after the checks of a value in its type's normal shape, and the value from then on."""
-    if isinstance(value, (Scalar, Maybe, Mask)) and _is_simple(value.node):  # a tuple: it is asked often
+    if isinstance(value, (Scalar, Maybe, Mask)) and _is_simple(value.node):  # a tuple: it is called often
         return (), value
     found = leaves(value)
     if all(_is_simple(node) for node in found):

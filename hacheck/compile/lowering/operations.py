@@ -111,7 +111,7 @@ def _lexicographic(graph: Graph, items: tuple[Sym, ...], others: tuple[Sym, ...]
 def type_violations(graph: Graph, kind: Type, value: Sym, present: Node, name: str) -> Iterator[Check]:
     """What keeps a value from being stored as a type, in the order in which it is looked for. `present`: whether the
     value is there at all; `name`: of the variable or local it goes into."""
-    if isinstance(kind, (Bool, Enum, NodeType, Identity)):  # a tuple: it is asked often
+    if isinstance(kind, (Bool, Enum, NodeType, Identity)):  # a tuple: it is called often
         return  # these have no numbers that are none of their values
     match kind, value:
         case Range(), Scalar(node):

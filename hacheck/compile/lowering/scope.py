@@ -18,7 +18,7 @@ from hacheck.model.types import Type
 class Context(Struct, frozen=True):
     """What everything lowered shares. `temps` numbers temporaries and merges.
 
-    Found once and asked for again and again: `slots`, the contents of slots before the step; `constants`, the values
+    Computed once and looked up again and again: `slots`, the contents of slots before the step; `constants`, the values
     of constant expressions, by the identity of these (the system holds them); `writes`, what assigning a constant sets,
     by the identity of the assignment and the keys in it; `parts`, what an index into a variable leads to, by the
     identity of the expression and the key. `None`: nowhere without a check.

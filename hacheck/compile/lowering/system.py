@@ -88,7 +88,7 @@ def _instance(
 
 
 def lower_condition(lowered: Lowered, expression: Expression, on_steps: bool = False) -> Condition:
-    """A property's condition. `on_steps`: it is asked of steps; `Old` reads the state before."""
+    """A property's condition. `on_steps`: it is about steps; `Old` reads the state before."""
     graph, layout = lowered.graph, lowered.layout
     places = {variable.name: place for variable, place in zip(lowered.system.variables, layout.places, strict=True)}
     context = Context(graph, layout, places, itertools.count())

@@ -135,7 +135,7 @@ def _optimise(module: Any, machine: Any, passes: int | Literal["few"]) -> None:
 
 
 class Linked:
-    """Object code in this process's memory, for as long as this lives and whatever function was asked of it."""
+    """Object code in this process's memory, for as long as this lives and whichever of its functions were looked up."""
 
     __slots__ = ("_address", "_memory")
 

@@ -2,8 +2,8 @@
 
 An entry found runs as machine code of this process. So it is used only if nobody but this user can have written it:
 a plain file, owned by the user, writable by no other; where a system has no such owners, nothing is kept. Within that,
-it must be whole and be what was asked for, by its key and a digest of its content. Anything else counts as not found,
-and is replaced. Trouble with the folder costs time and nothing else.
+it must be whole and be what the caller wants, by its key and a digest of its content. Anything else counts as not
+found, and is replaced. Trouble with the folder costs time and nothing else.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def unbounded(system: ir.System) -> ir.System:
 
 
 _UNBOUNDED: deque[tuple[ir.System, ir.System]] = deque(maxlen=4)
-"""The last systems that were asked for: the runs of a check are all of one."""
+"""The last systems that were looked up: the runs of a check are all of one."""
 
 
 def _widened(system: ir.System, uses: Sequence[Uses], high: int) -> ir.System:

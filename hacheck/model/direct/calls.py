@@ -39,7 +39,7 @@ Service = Callable[[Machine, Node, Node, Record], None]
 
 
 class CallSite(Struct, frozen=True):
-    """A `call` at which its handler waits. `targets`: the local that has whom it asked; `result`: where the answer
+    """A `call` at which its handler waits. `targets`: the local that has its callees; `result`: where the answer
     goes."""
 
     operation: str
@@ -133,7 +133,7 @@ class Calls:
         m.memory[slot] = m.memory[slot]._replace(waiting=False, answer=None)
 
     def may_give_up(self, m: Machine, operation: str, caller: Node, callee: Node) -> bool:
-        """The callee is down, paused or cut off; what was asked or answered is lost; or time is out."""
+        """The callee is down, paused or cut off; the request or the answer is lost; or time is out."""
         call: Call = m.memory[self.slot(operation, caller, callee)]
         lost = call.request is None and not call.serving and call.answer is None
         return lost or not self._answers(m, caller, callee) or self._time_is_out(m, operation, caller, callee)

@@ -348,7 +348,7 @@ class _Writer:
             self.do(at_once)
         else:
             point = self.names[id(one)]
-            site = CallSite(name, one.at_each, f"asked by {point}", result)
+            site = CallSite(name, one.at_each, f"callees of {point}", result)
 
             def ask(m: Machine) -> None:
                 made, callees = request(m), targets(m)

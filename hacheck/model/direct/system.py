@@ -148,7 +148,7 @@ class DirectSystem:
 
         A local of a procedure is called `procedure.name`. The second local of one name that is declared in a handler
         is `name#2`, the second point `name_2`. Of a `for` with points there is `rest of NAME`: a set, a sequence or a
-        bag of the elements still to come; of a call, `asked by POINT`: the set of its callees.
+        bag of the elements still to come; of a call, `callees of POINT`: the set of its callees.
         """
         return observe(self._layout, self._handlers, state)
 

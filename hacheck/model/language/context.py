@@ -116,7 +116,7 @@ class Context(Struct):
     losing: dict[str, tuple[d.FaultDeclaration, tuple[str, ...]]] = field(default_factory=dict)
     """What may be lost: the fault, and the budgets that each loss takes from."""
     atomic: dict[str, bool] = field(default_factory=dict)
-    """For an operation, as far as it was asked: whether its calls are one step."""
+    """For an operation, as far as it was computed: whether its calls are one step."""
     folded: bool = True
     """Whether what is known is folded: not where systems of several sizes are to be compared."""
     evaluated: list[ir.Expression] = field(default_factory=list)

@@ -219,9 +219,11 @@ class _Declarations(Builder):
 
     def _property(self, kind: Any, parts: list[Any], span: Span, sides: int) -> d.Declaration:
         name, text, *rest = parts
-        return self._asked(kind, (name, None, text), rest, span, sides)
+        return self._build_property(kind, (name, None, text), rest, span, sides)
 
-    def _asked(self, kind: Any, head: tuple[Any, Any, Any], rest: list[Any], span: Span, sides: int) -> d.Declaration:
+    def _build_property(
+        self, kind: Any, head: tuple[Any, Any, Any], rest: list[Any], span: Span, sides: int
+    ) -> d.Declaration:
         name, parameters, text = head
         cited = [part for part in rest if isinstance(part, Tree) and part.data in ("clause_source", "clause_note")]
         fair = [part for part in rest if isinstance(part, Tree) and part.data in ("fair", "fair_all")]
@@ -263,10 +265,10 @@ class _Declarations(Builder):
         return self._property("reachable", parts, span, 1)
 
     def _top_eventually(self, parts: list[Any], span: Span) -> d.Declaration:
-        return self._asked("eventually", (parts[0], parts[1], parts[2]), parts[3:], span, 1)
+        return self._build_property("eventually", (parts[0], parts[1], parts[2]), parts[3:], span, 1)
 
     def _top_leads_to(self, parts: list[Any], span: Span) -> d.Declaration:
-        return self._asked("leads_to", (parts[0], parts[1], parts[2]), parts[3:], span, 2)
+        return self._build_property("leads_to", (parts[0], parts[1], parts[2]), parts[3:], span, 2)
 
     def _top_deadlock_free(self, parts: list[Any], span: Span) -> d.Declaration:
         return self._property("deadlock_free", parts, span, 1)

@@ -287,7 +287,7 @@ class Fair(Struct, frozen=True):
 
 
 class PropertyDeclaration(Struct, frozen=True):
-    """`premise` is the left side of `~>`. `parameters`: an `eventually` is asked for each of their values."""
+    """`premise` is the left side of `~>`. `parameters`: an `eventually` is checked for each of their values."""
 
     kind: Literal["invariant", "lemma", "step_invariant", "reachable", "eventually", "leads_to", "deadlock_free"]
     name: Name

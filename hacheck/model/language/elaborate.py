@@ -252,7 +252,7 @@ class Elaboration:
         return [one for one in self.declarations if isinstance(one, kinds)]
 
     def _owner_name(self, written: interruption_points.Behaviour) -> set[str]:
-        """The kind of node a handler runs on, by name: it is asked for before messages, operations and locks are
+        """The kind of node a handler runs on, by name: it is looked up before messages, operations and locks are
         declared."""
         if isinstance(written, d.ActionDeclaration):
             owner = interruption_points.owner_of(self.context, written)

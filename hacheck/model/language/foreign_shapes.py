@@ -144,7 +144,9 @@ FAULTS = {
     **dict.fromkeys(("disconnect", "disconnects", "netsplit", "split"), "cut A - B up to 1"),
     **dict.fromkeys(("freeze", "hang", "sleep", "slow"), "pause NODE up to 1"),
 }
-UNASKED = "no fault is needed: a message arrives at any time, and with `message … unordered` before an earlier one"
+NO_FAULT_NEEDED = (
+    "no fault is needed: a message arrives at any time, and with `message … unordered` before an earlier one"
+)
 """For words that others have for faults: what to write."""
 
 
@@ -155,7 +157,7 @@ def foreign_shape(failure: Unreadable, words: Set[str], text: str) -> str | None
         return _ended(text, words)
     if "crash" in words and "blackout" in words:
         if failure.text in ("delay", "reorder", "latency"):
-            return UNASKED
+            return NO_FAULT_NEEDED
         if failure.text in FAULTS:
             return f"write `{FAULTS[failure.text]}`"
     before, here = text[max(0, start - 200) : start], text[start : start + 200]

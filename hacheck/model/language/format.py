@@ -220,7 +220,7 @@ class _Layout:
         return owner.depth + (2 if joins and not first_joins else 1)
 
     def _owner(self, place: int) -> Owner | None:
-        """The innermost owner around a place. Places must be asked for in order."""
+        """The innermost owner around a place. Places must be looked up in order."""
         owners = self.structure.owners
         while self.next_owner < len(owners) and owners[self.next_owner].start <= place:
             self.around.append(owners[self.next_owner])

@@ -53,9 +53,9 @@ class Segment(Struct, frozen=True):
     body: Made
     holding: bool
     waits_for: operations.Operation | None = None
-    """The operation that several were asked for: each of these calls may fail by itself."""
+    """The operation that was called at several nodes: each of these calls may fail by itself."""
     callees: ir.Expression | None = None
-    """The nodes that were asked, where another thread of the caller may wait for the same operation at others."""
+    """The callees, where another thread of the caller may wait for the same operation at others."""
 
 
 class Handler(Struct):
@@ -212,7 +212,7 @@ class Handler(Struct):
             callees = elaborate(written.at, scope, ty.Set(operation.callee))
             made.append(ir.ForEach(callee.name, ir.Domain(operation.callee, callees, None), placed))
             if self.called_elsewhere(operation):
-                stored = self.keep(f"{operation.name} asked", written.span, callees, ty.Set(operation.callee), False)
+                stored = self.keep(f"{operation.name} callees", written.span, callees, ty.Set(operation.callee), False)
                 made[1:1] = () if stored is None else stored[0]
         else:
             at = elaborate(written.at, scope, operation.callee)
@@ -224,18 +224,18 @@ class Handler(Struct):
         return len(self.context.callers.get(operation.name, ())) > 1
 
     def keep_callee(self, written: t.Call, at: ir.Expression, callee: ir.Local) -> Made:
-        """Whom a call asked, unless that cannot change while the caller waits."""
+        """The callee of a call, unless that cannot change while the caller waits."""
         if not may_change(at, self.frames):
             return ()
-        stored = self.keep(f"{written.operation.text} asked", written.span, callee, callee.type, False)
+        stored = self.keep(f"{written.operation.text} callees", written.span, callee, callee.type, False)
         return () if stored is None else stored[0]
 
     def callee_of(self, operation: operations.Operation, written: t.Call, scope: Scope) -> ir.Expression:
-        """Whom a call asked, in the step that takes the answer."""
+        """The callee of a call, in the step that takes the answer."""
         at = elaborate(written.at, scope, operation.callee)
         if not may_change(at, self.frames):
             return at
-        name = self.frame_name(f"{written.operation.text} asked", written.span)
+        name = self.frame_name(f"{written.operation.text} callees", written.span)
         return frame(name, self.kind, operation.callee, False).read(self.actor)
 
     def answered(self, written: t.Call, scope: Scope) -> tuple[ir.Expression, Made, Scope]:
@@ -289,10 +289,10 @@ class Handler(Struct):
         return ir.Quantified("every", callee.name, everyone, settled), made, result
 
     def _callees_of(self, operation: operations.Operation, written: t.Call) -> ir.Expression | None:
-        """Whom a call to several nodes asked; None where all calls that its node waits for are of this one."""
+        """The callees of a call to several nodes; None where all calls that its node waits for are of this one."""
         if not self.called_elsewhere(operation):
             return None
-        name = self.frame_name(f"{operation.name} asked", written.span)
+        name = self.frame_name(f"{operation.name} callees", written.span)
         return frame(name, self.kind, ty.Set(operation.callee), False).read(self.actor)
 
     # ---- all together ----

@@ -9,7 +9,7 @@ class KeptLocal(Struct, frozen=True):
     """What is claimed of a local that is kept between steps: that a later step may read it from these points only.
 
     `variable`: where it is kept. `word` and `start`: its name and where that is declared, -1 for what the handler's
-    head declares. What is kept for the language's own use has a word with a blank: `x to come`, `write asked`.
+    head declares. What is kept for the language's own use has a word with a blank: `x to come`, `write callees`.
     """
 
     variable: str

@@ -37,7 +37,7 @@ def live(handler: Handler) -> dict[str, frozenset[str]]:
 
 
 class _Reads:
-    """Which kept locals each part of a handler reads. It is asked again and again; the handler holds the parts."""
+    """Which kept locals each part of a handler reads. It is called again and again; the handler holds the parts."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names

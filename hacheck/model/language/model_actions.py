@@ -92,7 +92,7 @@ def _single(context: Context, written: Behaviour, head: Head, scope: Scope, desc
 
 
 def _split(before: Made, required: Made) -> Made:
-    """What was received is bound, then the handler's own terms are asked, then it is taken."""
+    """What was received is bound, then the handler's own terms are evaluated, then it is taken."""
     return (*before[:1], *required, *before[1:])
 
 

@@ -22,7 +22,7 @@ KINDS: dict[str, Any] = {"step_invariant": "step", "deadlock_free": "deadlock"}
 FAULT_HANDLERS = ("restart", "resume", "heal", "free", "tick")
 """What the environment does that a property may assume to happen."""
 INSTANCES_MAX = 100
-"""For how many values of its parameters one property may be asked."""
+"""For how many values of its parameters one property may be checked."""
 
 
 def build(context: Context, written: d.PropertyDeclaration) -> tuple[ir.Property, ...]:

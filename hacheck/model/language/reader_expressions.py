@@ -1,4 +1,4 @@
-"""Expressions that somebody asks of the states of a spec while looking at them, in the language of the spec."""
+"""Expressions that a reader evaluates in the states of a spec while looking at them, in the language of the spec."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def one_step(
     """The model's statements of a body that is one step.
 
     `at_end`: what its regular end does. `at_once`: its `step`s are passed without interruption; only their `when` is
-    asked. Errors: `HA130` where the step would have to end in the middle.
+    evaluated. Errors: `HA130` where the step would have to end in the middle.
     """
     assert isinstance(scope.actor, ir.Local)
     assert scope.actor_kind is not None

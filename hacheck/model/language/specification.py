@@ -38,9 +38,9 @@ class Parameter(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True):
-    """One question the file asks of itself: settings, and which properties they break.
+    """One question of the file about itself: settings, and which properties they break.
 
-    `only`: the properties asked, all if empty. `by_request`: run only when named.
+    `only`: the properties to check, all if empty. `by_request`: run only when named.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Trace(Struct, frozen=True):
 
 
 class Instance(Struct, frozen=True):
-    """A system, or what is wrong with the settings it was asked for under. `evaluated`: what had to have a value before
+    """A system, or what is wrong with the settings that were to make it. `evaluated`: what had to have a value before
     there could be a system, such as sizes and first values, as it was before it was evaluated."""
 
     system: ir.System | None

@@ -26,7 +26,8 @@ OWN, KNOWN = 0, 40
 LINE_MAX = 160
 CODED = re.compile(r"^\S+T(\S+) .*?(AMQ\d{6}: .*)")
 CALL_TIMEOUT_MS = 3000
-"""How long a server waits for an answer of another one; also of one whose link was cut while it asked."""
+"""How long a server waits for an answer of another one; also of one whose link was cut while the request was under
+way."""
 
 JAVA = ("java", "-XX:TieredStopAtLevel=1", "-Dlog4j2.configurationFile=log4j2.properties")
 CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>

@@ -218,7 +218,7 @@ class ReplicationSteps:
 
     def _go_on_alone(self, s: int) -> None:
         """A server that serves gives its replica up, and stays if it gets the votes. Until these are counted it must
-        not be asked for more: Artemis 2.41 fails to start a replication then, and the new backup waits for ever."""
+        not be requested more: Artemis 2.41 fails to start a replication then, and the new backup waits for ever."""
         self.log.line(s, server_log.REPLICA_GONE)
         settings = self.position.run.settings
         votes = settings["vote_on_failure"] == "on" and settings["pairs"] != "1"

@@ -2,7 +2,7 @@
 
 Servers are `primary-only`, each with its own journal. A message that a server moves, and the answer of its target, are
 held at the target's proxy until their step is due. The backup that scales down instead of its server is that server,
-started again and asked to stop: it has the same journal, and does the same (A-D3 of the spec).
+started again and then stopped in order: it has the same journal, and does the same (A-D3 of the spec).
 **Source**: Artemis user manual, "High Availability and Failover", Scaling Down; Broker failover protocols, 2.12.
 """
 
@@ -68,7 +68,7 @@ class ArtemisScaleDown:
 
 class ScaleDownSession:
     """One run on one cluster. `sent`: the messages of clients, by number, with what they were answered; `stopping`:
-    servers that were asked to stop."""
+    servers that are to stop in order."""
 
     def __init__(self, position: Position, brokers: Brokers, traffic: Traffic) -> None:
         self.position, self.brokers, self.traffic = position, brokers, traffic
@@ -76,7 +76,7 @@ class ScaleDownSession:
         self.sent: dict[int, str] = {}
         self.stopping: set[int] = set()
         self._failed_before: dict[int, int] = {}  # by server: how many of its stops had failed
-        self._postponed: set[int] = set()  # servers that are asked to stop later
+        self._postponed: set[int] = set()  # servers that are to stop later
         self.log = LogWaiting(brokers)
         traffic.holds = lambda message: message.operation == "message"
         self.steps: Mapping[str, Callable[..., None]] = {
@@ -173,7 +173,7 @@ class ScaleDownSession:
             self.traffic.drop_all("message", None, n, kind)
 
     def restart(self, s: int) -> None:
-        """What the model has scale down is started, and asked to stop; what it has down stays down."""
+        """What the model has scale down is started, and stopped in order; what it has down stays down."""
         if self.of("mode", s) == "scaling":
             self._start(s)
             self.stop(s)
@@ -183,7 +183,7 @@ class ScaleDownSession:
     # ---- scaling down ----
 
     def stop(self, s: int) -> None:
-        """An operator stops a server, which looks for its target at once: so it is asked to where the run has it find
+        """An operator stops a server, which looks for its target at once: so it is stopped where the run has it find
         one, if that does not serve yet."""
         self.stopping.add(s)
         target = self._next_target(s)
@@ -224,7 +224,7 @@ class ScaleDownSession:
             raise Refuted(f"server {s} does not scale down: its stop ends with a NullPointerException")
 
     def _begun(self, s: int, target: int) -> str:
-        """Whether a server that was asked to stop has begun to move, or has given up."""
+        """Whether a server that is to stop has begun to move, or has given up."""
         if self.traffic.held("message", s, target):
             return "moves"
         return "gave up" if self._given_up(s) > self._failed_before.get(s, 0) else ""

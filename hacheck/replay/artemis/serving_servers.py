@@ -8,7 +8,7 @@ from hacheck.replay.model_run import Json
 
 
 class ServingServers:
-    """The servers of one cluster as clients find them. Node ids are asked for once each time one begins."""
+    """The servers of one cluster as clients find them. Node ids are read once each time one begins."""
 
     def __init__(self, brokers: Brokers) -> None:
         self._brokers = brokers

@@ -1,4 +1,4 @@
-"""A cluster of real IceStorm replicas on loopback: configured, started, asked for changes, killed, paused.
+"""A cluster of real IceStorm replicas on loopback: configured, started, changed by requests, killed, paused.
 
 A folder of a cluster has `replica-<i>.log`, the trace logs of all incarnations of replica i, `timeline.txt`, what was
 done to the replicas, and `client.jsonl`, the requests of clients and their answers.
@@ -194,7 +194,7 @@ class Cluster:
         `subscriber`: who subscribes, or the topic that is linked to."""
         called = time.time() - self.began
         try:
-            outcome = self.asked(replica, operation, topic, subscriber)
+            outcome = self.request(replica, operation, topic, subscriber)
         except Failed as failure:
             outcome = str(failure)
         except TimeoutError:
@@ -208,7 +208,7 @@ class Cluster:
             lines.write(json.dumps({**record, **times, "outcome": outcome}) + "\n")
         return outcome
 
-    def asked(self, replica: int, operation: str, topic: str, subscriber: str) -> str:
+    def request(self, replica: int, operation: str, topic: str, subscriber: str) -> str:
         connection = Connection(self.base + MANAGER + replica, self.call_seconds_max)
         try:
             manager, itself = Identity("TopicManager", INSTANCE), Identity(f"topic.{topic}", INSTANCE)

@@ -207,21 +207,25 @@ class IceStormSession:
             if leader == replica and stands["state"] == "normal" and not self._steps.of("reaped", replica):
                 state["Replica.members"][key] = [int(number) for number in re.findall(r"\d+", stands["group"])]
         found: dict[str, Json] = {**state, **self._contents(up)}
-        if not self._steps.asking():
+        if not self._steps.waiting_clients():
             outcomes = sorted(self._steps.outcomes.items())
             found["acknowledged"] = [number for number, outcome in outcomes if outcome == "ok"]
             found["unknown"] = [number for number, outcome in outcomes if outcome == "UnknownException"]
         return found
 
     def _contents(self, up: Sequence[int]) -> dict[str, Json]:
-        """What replicas hold. A topic that is on disk only counts where its replica serves, and was asked for it."""
+        """What replicas hold. A topic that is on disk only counts where its replica serves, and answered for it."""
         topics: dict[str, Json] = {}
         hidden: dict[str, Json] = {}
         stamps: dict[str, Json] = {}
         for replica in up:
             key, disk = str(replica), database.stored(self.cluster.working / f"db{replica}")
             in_memory = None
-            if self._steps.requests and not self._steps.asking() and self._steps.of("mode", replica) == "normal":
+            if (
+                self._steps.requests
+                and not self._steps.waiting_clients()
+                and self._steps.of("mode", replica) == "normal"
+            ):
                 in_memory = self._topics_of(replica)
             if in_memory is not None:
                 topics[key] = in_memory

@@ -74,7 +74,7 @@ class Replicas(Protocol):
 
 
 class ElectionSteps:
-    """The steps of one run. `outcomes`: of the changes that clients asked for, by their number in the model."""
+    """The steps of one run. `outcomes`: of the changes that clients requested, by their number in the model."""
 
     def __init__(self, position: Position, cluster: Replicas, traffic: Traffic, response: int) -> None:
         self.position, self.cluster, self.traffic, self.response = position, cluster, traffic, response
@@ -370,7 +370,7 @@ class ElectionSteps:
 
         self.cluster.begin_request(n, f"T{number}", done)
 
-    def asking(self) -> bool:
+    def waiting_clients(self) -> bool:
         """Whether a client waits for its answer."""
         return len(self.outcomes) < self.requests
 
@@ -383,7 +383,7 @@ class ElectionSteps:
             return  # who waits for the end of the change goes on with it: so it ends when that is due
         self.traffic.let_all("createTopic", None, n, "reply")
         with suppress(Awaited):
-            self.until(f"an answer to the client of {n}", lambda: not self.asking(), CLIENT_SECONDS)
+            self.until(f"an answer to the client of {n}", lambda: not self.waiting_clients(), CLIENT_SECONDS)
 
     # ---- faults and repairs ----
 

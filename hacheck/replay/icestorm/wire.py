@@ -18,17 +18,17 @@ LLU = struct.Struct("<qqi")
 
 
 class IceReader:
-    """One connection. `asked`: the operations of requests that were not answered yet, by their number."""
+    """One connection. `pending`: the operations of requests that were not answered yet, by their number."""
 
     greetings = 1  # the server validates a new connection
 
     def __init__(self) -> None:
-        self.asked: dict[int, str] = {}
+        self.pending: dict[int, str] = {}
 
     @property
     def unanswered(self) -> int:
         """How many requests wait for a reply."""
-        return len(self.asked)
+        return len(self.pending)
 
     def length(self, begin: bytes) -> int | None:
         """How long the first message is. Errors: `ValueError`, for what is none."""
@@ -44,11 +44,11 @@ class IceReader:
         if kind == REQUEST and to_server:
             number, operation, arguments = read_request(body)
             if number:
-                self.asked[number] = operation
+                self.pending[number] = operation
             return Heard("request", operation, number, brief(operation, arguments))
         if kind == REPLY and not to_server:
             number, status = struct.unpack_from("<iB", body)
-            operation = self.asked.pop(number, "?")
+            operation = self.pending.pop(number, "?")
             return Heard("reply", operation, number, answer(operation, status, body))
         return None
 

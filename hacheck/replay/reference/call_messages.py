@@ -48,7 +48,7 @@ class Calls:
     """The calls of one cluster: an answer has the operation of its request."""
 
     def __init__(self) -> None:
-        self._asked: dict[tuple[int, int, int], str] = {}
+        self._pending: dict[tuple[int, int, int], str] = {}
 
     def message(self, source: int, target: int, item: Sent, deliver: Callable[[bool], None]) -> Message:
         """What was sent, as a schedule sees it."""
@@ -56,8 +56,8 @@ class Calls:
         kind = "request"
         if operation is None:
             kind = "reply"
-            operation = self._asked.get((target, source, call), "?")
+            operation = self._pending.get((target, source, call), "?")
         elif call:
-            self._asked[source, target, call] = operation
+            self._pending[source, target, call] = operation
         detail = str(getattr(item, "yes", getattr(item, "group", "")))
         return Message(source, target, kind, operation, call, detail, deliver)

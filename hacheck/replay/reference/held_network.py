@@ -144,9 +144,9 @@ class HeldNetwork:
                 way.lost = way.lost or is_call
                 return
             if message.kind == "reply":
-                asked = self._ways.get((target, source))
-                if asked is not None:
-                    asked.sent.discard(message.number)
+                opposite = self._ways.get((target, source))
+                if opposite is not None:
+                    opposite.sent.discard(message.number)
             elif is_call:
                 way.sent.add(message.number)
             way.receiver.write(len(content).to_bytes(4, "big") + content)

@@ -122,13 +122,13 @@ class ReferenceSession:
                 self.traffic.held(*way) for way in (("accept", None, replica), ("init", None, replica, "reply"))
             ):
                 state["Replica.max"][key] = view.max
-            if not self._steps.asking():
+            if not self._steps.waiting_clients():
                 state["Replica.topics"][key] = self._numbers(self.replicas.topics(replica))
                 stamp = self.replicas.stamp(replica)
                 if stamp is not None:
                     state["Replica.stamp"][key] = {"generation": stamp.generation, "iteration": stamp.iteration}
         found: dict[str, Json] = dict(state)
-        if not self._steps.asking():
+        if not self._steps.waiting_clients():
             found["acknowledged"] = sorted(n for n, outcome in self._steps.outcomes.items() if outcome == "ok")
         return found
 

@@ -47,7 +47,7 @@ TIMES = {
     "invocation_timeout_us": "60s",
 }
 FORGETS = "bug_stamp_reset_at_start"
-ASKED_SECONDS, CLIENT_SECONDS = 3.0, 15.0
+QUERY_SECONDS, CLIENT_SECONDS = 3.0, 15.0
 NEWS_SECONDS = 0.3
 """So long a step is waited for before the replica whose step it is learns that others have ended."""
 
@@ -170,7 +170,7 @@ class ProcessReplicas:
         """How a replica says that it stands; none, if it is down or does not answer."""
         if replica not in self.processes.running or replica in self.processes.paused:
             return None
-        view = self._asked(replica, "guest", ice.Query(0), ASKED_SECONDS)
+        view = self._reply(replica, "guest", ice.Query(0), QUERY_SECONDS)
         return view if isinstance(view, ice.View) else None
 
     def topics(self, replica: int) -> list[str]:
@@ -198,7 +198,7 @@ class ProcessReplicas:
         finally:
             connection.close()
 
-    def _asked(self, replica: int, guest: str, question: Any, seconds: float) -> Any:
+    def _reply(self, replica: int, guest: str, question: Any, seconds: float) -> Any:
         port = self.network.ports.get(replica)
         if port is None:
             return None
@@ -218,7 +218,7 @@ class ProcessReplicas:
         """A client asks for a topic, in a thread of its own."""
 
         def work() -> None:
-            reply = self._asked(replica, f"asker-{topic}", ice.Request(topic, 1, Create(topic)), CLIENT_SECONDS)
+            reply = self._reply(replica, f"asker-{topic}", ice.Request(topic, 1, Create(topic)), CLIENT_SECONDS)
             done(reply.outcome if isinstance(reply, ice.Reply) else "no answer")
 
         threading.Thread(target=work, daemon=True).start()

@@ -20,7 +20,7 @@ def fingerprint(cluster: Cluster) -> int:
     """A number that differs for clusters that differ, but for a chance of one in 2^61 for each pair.
 
     Which of several links something was put under way on first does not count: nothing shows it. Cost: the processes
-    that changed since it was asked the last time.
+    that changed since the last call.
     """
     parts: list[Any] = []
     for process in cluster.processes.values():

@@ -97,7 +97,7 @@ class Explored(Struct):
 
 
 class Exploring:
-    """One exploration. `report`: asked some times a second whether to go on."""
+    """One exploration. `report`: called some times a second; says whether to go on."""
 
     def __init__(
         self,

@@ -66,7 +66,7 @@ class TimedStreams(Struct, frozen=True):
 
 
 class BrokenProperties(Struct, frozen=True):
-    """Adds to a verdict which properties its trace broke. `shown`: those of which it is said; the others are asked for
+    """Adds to a verdict which properties its trace broke. `shown`: those of which it is said; the others are looked up
     the rules of time only."""
 
     diagnoser: Diagnoser
@@ -74,8 +74,8 @@ class BrokenProperties(Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All properties asked, by number."""
-        return self.diagnoser.compiled.asked
+        """All checked properties, by number."""
+        return self.diagnoser.compiled.checked
 
     def looked_back(
         self, verdict: Verdict, trace: TimedStreams, numbers: Sequence[int], report: Callable[[], bool]
@@ -125,9 +125,9 @@ class BrokenProperties(Struct, frozen=True):
 
     def _broken(self, trace: TimedStreams, one: Breach) -> Broken:
         start, end = trace.place(one.start), trace.place(one.end)
-        asked = next(held for held in self.diagnoser.system.properties if held.name == self.names[one.number])
-        if is_monitor(asked.goal):  # a step broke it, and no later one mends that
-            return Broken(asked.name, one.sure, None, start, start, False)
+        prop = next(held for held in self.diagnoser.system.properties if held.name == self.names[one.number])
+        if is_monitor(prop.goal):  # a step broke it, and no later one mends that
+            return Broken(prop.name, one.sure, None, start, start, False)
         logged = self._logged(trace)
         nodes = tuple(logged.get(node, f"{node[0]}-{node[1]}") for node in self._nodes_of(one))
         since = tuple(trace.last_of(node, one.start) for node in nodes)
@@ -137,9 +137,9 @@ class BrokenProperties(Struct, frozen=True):
         """The nodes that break a property at the beginning of a stretch."""
         if one.state is None:
             return ()
-        asked = next(held for held in self.diagnoser.system.properties if held.name == self.names[one.number])
+        prop = next(held for held in self.diagnoser.system.properties if held.name == self.names[one.number])
         state = self.diagnoser.compiled.state(from_words(one.state.tolist()))
-        return breaking_nodes(self.diagnoser.system, asked, state)
+        return breaking_nodes(self.diagnoser.system, prop, state)
 
     def _logged(self, trace: TimedStreams) -> dict[tuple[str, int], str]:
         """What the log calls each node of the model."""

@@ -81,7 +81,7 @@ class CheckerBySettings(Struct, eq=False):
             said = ", ".join(f"{name} = {value}" for name, value in chosen)
             return f"the trace gives {said}: {instance.diagnostics[0].message}"
         bare = without_logs_of(logged(instance.system, self.every_step, self.hidden), self.unlogged)
-        system = with_step_monitors(bare, self.base.asked)
+        system = with_step_monitors(bare, self.base.checked)
         assumed = AssumedConditions(self.specification, {**dict(chosen), **self.given}, self.check_name, logs=True)
         return replace(self.base, system=system, assumed=assumed, _diagnosers=[], _trace_followers=[])
 

@@ -28,7 +28,7 @@ class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     system: str
     order: Order
     skew_ns: Count
-    asked: tuple[str, ...]
+    checked: tuple[str, ...] = msgspec.field(name="asked")
     capacity: Annotated[int, msgspec.Meta(ge=1, le=10**12)]
     any_start: Count
     explained_max: Count
@@ -43,7 +43,7 @@ def write(checker: TraceChecker, path: Path) -> None:
         system=print_system(checker.system),
         order=checker.order,
         skew_ns=checker.skew_ns,
-        asked=checker.asked,
+        checked=checker.checked,
         capacity=checker.capacity,
         any_start=checker.any_start,
         explained_max=checker.explained_max,
@@ -61,14 +61,14 @@ def read(path: Path) -> TraceChecker:
     except (msgspec.DecodeError, TextError, UnicodeDecodeError, RecursionError) as error:
         raise TracesError(f"{path}: no trace checker of version {VERSION}: {error}", HINT) from None
     properties = {one.name for one in system.properties}
-    unknown = sorted({*kept.asked, *kept.rules} - properties)
+    unknown = sorted({*kept.checked, *kept.rules} - properties)
     if unknown:
         raise TracesError(f"{path}: damaged: the system has no property {unknown[0]}", HINT)
     return TraceChecker(
         system,
         kept.order,
         skew_ns=kept.skew_ns,
-        asked=kept.asked,
+        checked=kept.checked,
         capacity=kept.capacity,
         any_start=kept.any_start,
         explained_max=kept.explained_max,

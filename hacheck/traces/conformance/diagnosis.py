@@ -77,7 +77,7 @@ class Diagnoser(Struct, frozen=True):
 
     def numbered_rules(self) -> dict[int, Rule]:
         """The rules, by the number of the property that each is about."""
-        return {self.compiled.asked.index(one.name): one for one in self.rules}
+        return {self.compiled.checked.index(one.name): one for one in self.rules}
 
     def diagnose(self, streams: Streams, *, at_start: bool = False) -> Diagnosis | None:
         """Why no run explains a trace; `None` where one does, or it is unknown. `at_start`: of a step that was
@@ -140,20 +140,20 @@ class Diagnoser(Struct, frozen=True):
         place = stream if not shape.merged or record.writer is None else _get(words, record.writer) - 1
         return event, written_by(shape.writers[place] if place >= 0 else None)
 
-    def expected(self, asking: ExpectedEvents, furthest: Cut) -> tuple[Diagnosis, Departure]:
+    def expected(self, possible: ExpectedEvents, furthest: Cut) -> tuple[Diagnosis, Departure]:
         """What would have been possible where the trace leaves the model, and where the last step before that begins.
         Where nodes logged apart, the trace stops before a step that is not all there; the rest is listed with it."""
-        streams, merged = asking.streams, self.compiled.shape.merged
-        places = asking.left(furthest)
+        streams, merged = possible.streams, self.compiled.shape.merged
+        places = possible.left(furthest)
         latest = places[0]
         at = latest.reached if merged else latest.cut
         stream = first_left(streams, at)
         assert stream is not None, "a trace that leaves the model has a record there"
         record, begun = self.record(streams, stream, at[stream]), any(latest.begun)
-        lines = [line for place in places for line in asking.lines(place)]
+        lines = [line for place in places for line in possible.lines(place)]
         expected = self.texts(lines, record, ", with this line" * (begun and not merged))
         start = replace(latest, begun=(0,) * len(at))
-        sooner = self.texts(asking.lines(start), record) if begun else ()
+        sooner = self.texts(possible.lines(start), record) if begun else ()
         return Diagnosis(stream, at[stream], expected, begun, sooner), latest
 
     def texts(self, lines: Iterable[Line], record: tuple[str, str], more: str = "") -> tuple[str, ...]:

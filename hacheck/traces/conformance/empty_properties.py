@@ -19,14 +19,14 @@ def empty_properties(system: System, names: Collection[str]) -> dict[str, tuple[
     """The properties that hold in every state, or of every step, because of variables that keep their initial content
     in every run: with these variables. Cost: where it is not kept, the system is lowered, and its updates are read
     some times over."""
-    asked = [one for one in system.properties if one.name in names and one.kind in ("invariant", "step")]
-    if not asked:
+    checked = [one for one in system.properties if one.name in names and one.kind in ("invariant", "step")]
+    if not checked:
         return {}
-    text = text_of((system, [one.name for one in asked]))
-    return kept_result("empty properties", text, lambda: _empty(system, asked))
+    text = text_of((system, [one.name for one in checked]))
+    return kept_result("empty properties", text, lambda: _empty(system, checked))
 
 
-def _empty(system: System, asked: Sequence[Property]) -> dict[str, tuple[str, ...]]:
+def _empty(system: System, checked: Sequence[Property]) -> dict[str, tuple[str, ...]]:
     from hacheck.compile import constant_slots, lower, lower_condition, slots_of, with_constants
 
     initial = Interpreter(system).initial_states()
@@ -34,7 +34,7 @@ def _empty(system: System, asked: Sequence[Property]) -> dict[str, tuple[str, ..
     constants = constant_slots(lowered, initial)
     places = {variable.name: place for variable, place in zip(system.variables, lowered.layout.places, strict=True)}
     found: dict[str, tuple[str, ...]] = {}
-    for one in asked:
+    for one in checked:
         condition = lower_condition(lowered, one.goal, on_steps=one.kind == "step")
         value = with_constants(lowered, condition.value, constants)
         if not value.is_const or not value.number:

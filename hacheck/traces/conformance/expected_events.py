@@ -21,7 +21,7 @@ from hacheck.traces.conformance.shortest_run import ShortestRuns
 from hacheck.traces.conformance.trace_program import Compiled
 
 STATES_EXPANDED = 40
-"""So many of the states that explain a log up to a place are asked what they could have written next."""
+"""Of so many states that explain a log up to a place it is computed what they could have written next."""
 
 
 class Departure(Struct, frozen=True):
@@ -38,7 +38,7 @@ class Departure(Struct, frozen=True):
 
 
 class ExpectedEvents(Struct, frozen=True):
-    """Asks the states that `shortest_runs`'s weaver kept for a trace."""
+    """What the states that the search for the shortest run kept for a trace could have written."""
 
     shortest_runs: ShortestRuns
 

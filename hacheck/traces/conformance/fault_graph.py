@@ -26,7 +26,7 @@ STATES_MAX = 200_000
 """So many states are kept at most."""
 
 PORTION = 4_096
-"""So many states are expanded before the caller is asked whether to go on."""
+"""So many states are expanded between two calls of `report`."""
 
 PLAIN, FAULT, REPAIR = 0, 1, 2
 """What a step is: `FAULT` costs one, `REPAIR` mends one."""
@@ -57,14 +57,14 @@ class FaultGraph:
     """The states that can be reached, and the steps between them, for some properties of a system. `states`: how many
     are kept; `open`: how many of them were not expanded yet."""
 
-    def __init__(self, system: System, asked: Sequence[str], states_max: int = STATES_MAX) -> None:
+    def __init__(self, system: System, checked: Sequence[str], states_max: int = STATES_MAX) -> None:
         """Errors: `TracesError`, `CompilerError`. Cost: that of compiling the system."""
         bare = without_lines(system, {line.event for action in system.actions for line in lines_of(action)})
         shape = observed(bare)
-        self._system, self.asked, self._states_max = system, tuple(asked), states_max
-        self._compiled = compiled(shape, asked=[one for one in bare.properties if one.name in asked])
-        order = self._compiled.asked
-        self._numbers = {name: order.index(name) for name in asked}
+        self._system, self.checked, self._states_max = system, tuple(checked), states_max
+        self._compiled = compiled(shape, checked=[one for one in bare.properties if one.name in checked])
+        order = self._compiled.checked
+        self._numbers = {name: order.index(name) for name in checked}
         self._rest = tuple(one.initial for one in shape.system.variables[len(bare.variables) :])
         self._memory = Memory(self._compiled)
         self._window = np.zeros((shape.streams, shape.places, self._compiled.record.words), np.uint64)

@@ -68,7 +68,7 @@ class Memory:
         self.masks = np.zeros(compiled.base, np.uint64)
         for bits in compiled.taken:
             self.masks[bits.word] |= np.uint64(((1 << bits.width) - 1) << bits.shift)
-        marks = len(compiled.asked)
+        marks = len(compiled.checked)
         self._marks = np.zeros((max(marks, 1), k.MARK_WORDS), np.uint64)
         for number in range(marks):
             self._marks[number, k.MARK] = compiled.code.address(f"mark_{number}")
@@ -254,10 +254,10 @@ class Follower:
         """Follows parts of traces.
 
         `records`: words (uint64, one row for each record), behind the last part twice as many more as a step may take;
-        `parts`: rows of `kernels.TRACE_WORDS` (uint64), changed by it. `report` is asked some times a second whether to
-        go on. Returns what became of each, in rows that `followed` reads, or `None` if it was to stop.
+        `parts`: rows of `kernels.TRACE_WORDS` (uint64), changed by it. `report` is called some times a second and says
+        whether to go on. Returns what became of each, in rows that `followed` reads, or `None` if it was to stop.
         """
-        control, marks = self.memory.control, len(self.compiled.asked)
+        control, marks = self.memory.control, len(self.compiled.checked)
         results = np.zeros((len(parts), k.RESULT_WORDS + 2 * marks), np.uint64)
         step = self.compiled.kernels["follow_parts"]
         done = 0
@@ -276,7 +276,7 @@ class Follower:
 
     def followed(self, row: Any) -> Followed:
         """What became of the part of a trace."""
-        return _followed(row.tolist(), len(self.compiled.asked))
+        return _followed(row.tolist(), len(self.compiled.checked))
 
 
 def _followed(row: list[int], marks: int) -> Followed:

@@ -143,7 +143,7 @@ class CutSearch:
         self.pending: dict[Cut, list[Any]] = {}
         self.heap: list[tuple[int, Cut]] = []
         self.width = 0
-        self.violated: list[tuple[Cut | None, Cut | None]] = [(None, None)] * len(self.compiled.asked)
+        self.violated: list[tuple[Cut | None, Cut | None]] = [(None, None)] * len(self.compiled.checked)
         self.started = self.memory.expanded
         self.bounds, self.met = self.memory.limited(), self.memory.met()
         self.interrupted = self.over_budget = False
@@ -216,7 +216,7 @@ class CutSearch:
             search.kept, search.keeps = {}, False
 
     def mark(self, cut: Cut) -> None:
-        """Asks every property of the candidates at a cut."""
+        """Evaluates every checked property in the candidates at a cut."""
         for number, (surely, perhaps) in enumerate(self.violated):
             if surely is None:
                 some, all_of_them = self.memory.marked(number)

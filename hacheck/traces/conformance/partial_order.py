@@ -38,7 +38,7 @@ class _Split(Struct, frozen=True):
 
 
 class PartiallyOrdered:
-    """Checks traces one after another, as their records come. `stopped`: whether `report` has asked to stop."""
+    """Checks traces one after another, as their records come. `stopped`: whether `report` said to stop."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class PartiallyOrdered:
     ) -> None:
         """`shown`: the properties whose violations are in the verdicts (default: all checked properties)."""
         self.diagnoser, self.skew_ns, self.left, self.report = diagnoser, skew_ns, explained_max, report
-        self.shown = diagnoser.compiled.asked if shown is None else shown
+        self.shown = diagnoser.compiled.checked if shown is None else shown
         self.compiled = diagnoser.compiled
         self.broken = BrokenProperties(diagnoser, frozenset(self.shown))
         self.pieces: list[Any] = []
@@ -215,7 +215,7 @@ class PartiallyOrdered:
     def _properties(self, split: _Split, found: SearchResult) -> dict[str, Any]:
         surely: list[str] = []
         perhaps: list[str] = []
-        for name, (certain, possible) in zip(self.compiled.asked, found.violated, strict=True):
+        for name, (certain, possible) in zip(self.compiled.checked, found.violated, strict=True):
             cut = certain or possible
             if cut is not None and name in self.shown:
                 place = self._place(split, first_left(split.streams, cut), cut)

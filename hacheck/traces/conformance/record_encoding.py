@@ -207,7 +207,7 @@ class _Words:
 
 
 def _mapped(values: Any, number: Callable[[Any], int]) -> Any:
-    """A number for each value, asked for once for each value that there is."""
+    """A number for each value, looked up once for each value that there is."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()

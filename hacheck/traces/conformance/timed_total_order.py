@@ -1,7 +1,7 @@
 """Follows traces in one order, and looks back on those in which a property may have been broken.
 
 Whether a property was broken at all is seen while a trace is followed. Whether every run that explains the whole trace
-broke it, when and for how long is asked only then: the trace is followed once more, record by record, which takes a
+broke it, when and for how long is computed only then: the trace is followed once more, record by record, which takes a
 multiple of the time.
 """
 
@@ -119,10 +119,10 @@ class TimedTotallyOrdered:
         return to_batch([self._checked(one) for one in from_batch(verdicts)]) if broken else verdicts
 
     def _checked(self, verdict: Verdict) -> Verdict:
-        asked = self.inner.compiled.asked
+        checked = self.inner.compiled.checked
         broken = {_name(one) for one in (*verdict.violated, *verdict.perhaps)}
         verdict = replace(verdict, violated=self._of(verdict.violated), perhaps=self._of(verdict.perhaps))
-        numbers = [number for number, name in enumerate(asked) if name in broken]
+        numbers = [number for number, name in enumerate(checked) if name in broken]
         return self._looked_back(verdict, numbers) if numbers else verdict
 
     def _of(self, violated: tuple[str, ...]) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class TimedTotallyOrdered:
         skew, rows = self.skew_ns * timed, encoded.rows
         trace = TimedStreams(batch, streams, [rows], [times[rows]], skew, end, in_order=True)
         found = self.broken.looked_back(verdict, trace, numbers, lambda: True)
-        assert found is not None, "nobody asked it to stop"
+        assert found is not None, "nothing stops it"
         return found if timed or not has_rules else with_unknown_duration(found, "not every record has a time")
 
 

@@ -212,7 +212,7 @@ class TotallyOrdered:
         plain = (found[:, k.STATUS] == k.FOLLOWED) & parts.closes
         plain &= parts.lasts > parts.firsts  # otherwise nothing is known of it
         plain[0] &= self.open is None
-        if self.compiled.asked:
+        if self.compiled.checked:
             plain &= (found[:, k.RESULT_WORDS :] == np.uint64(k.NOWHERE)).all(axis=1)
         verdicts = []
         for number in np.flatnonzero(~plain).tolist():
@@ -361,7 +361,7 @@ class TotallyOrdered:
 
     def _note(self, state: _Open, followed: Followed, batch: Any, encoded: Encoded, part: _Part, before: int) -> None:
         """Notes which properties were violated in a part, and where."""
-        for name, places in zip(self.compiled.asked, followed.violated, strict=True):
+        for name, places in zip(self.compiled.checked, followed.violated, strict=True):
             for place, known in zip(places, (state.surely, state.perhaps), strict=True):
                 if place is not None and name not in known:
                     at = max(min(part.first + place - before, part.last - 1), 0)

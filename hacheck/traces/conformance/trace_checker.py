@@ -32,7 +32,7 @@ class TraceChecker(Struct, eq=False):
     """Checks traces by a system whose steps write lines.
 
     - `order`: what the traces' numbers say about different nodes; `skew_ns`: how far two nodes' clocks may differ;
-    - `asked`: invariants to look at on the way; `capacity`: the most states that may explain a log at once;
+    - `checked`: invariants to look at on the way; `capacity`: the most states that may explain a log at once;
     - `rules`: invariants that no trace may show broken for longer than each says, by its clocks;
     - `called`: the model's name of a node, as `Server-1`, where records call it otherwise;
     - `any_start`: a trace may begin in the middle: in any of the first so many states that the system reaches;
@@ -44,7 +44,7 @@ class TraceChecker(Struct, eq=False):
     system: System
     order: Order
     skew_ns: int = 0
-    asked: tuple[str, ...] = ()
+    checked: tuple[str, ...] = ()
     capacity: int = CAPACITY
     any_start: int = 0
     explained_max: int = 20
@@ -70,10 +70,10 @@ class TraceChecker(Struct, eq=False):
         ordered = (TRACE_ID, NODE, SEQ, EVENT, FIELDS, FILE, LINE)
         if self.order == Order.PER_NODE:
             return (*ordered, TIME, MESSAGE, CAUSES)
-        return (*ordered, TIME) if self.rules or self.asked else ordered
+        return (*ordered, TIME) if self.rules or self.checked else ordered
 
     def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
-        """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is asked some times
+        """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is called some times
         a second whether to go on; if not, no verdicts come any more."""
         trace_follower = self.trace_follower(report)
         for batch in batches:
@@ -86,7 +86,7 @@ class TraceChecker(Struct, eq=False):
 
     def resume(self, state: bytes | None) -> OpenTotallyOrdered | OpenPartiallyOrdered:
         """A trace whose records are to come: a new one, or one that goes on where its `state` was taken. It is used
-        until the next one is asked for."""
+        until the next one is wanted."""
         if not self._trace_followers:
             self._trace_followers.append(self.trace_follower())
         trace_follower = self._trace_followers[0]
@@ -104,16 +104,16 @@ class TraceChecker(Struct, eq=False):
             self._diagnosers.append(self._diagnoser())
         if self.order == Order.TOTAL:
             trace_follower = TotallyOrdered(self._diagnosers[0], self.explained_max, report)
-            if not (self.rules or self.asked):
+            if not (self.rules or self.checked):
                 return trace_follower
-            return TimedTotallyOrdered(trace_follower, self._diagnosers[0], self.skew_ns, self.asked)
-        return PartiallyOrdered(self._diagnosers[0], self.skew_ns, self.explained_max, report, self.asked)
+            return TimedTotallyOrdered(trace_follower, self._diagnosers[0], self.skew_ns, self.checked)
+        return PartiallyOrdered(self._diagnosers[0], self.skew_ns, self.explained_max, report, self.checked)
 
     def _diagnoser(self) -> Diagnoser:
         shape = observed(self.system, merged=self.order == Order.TOTAL)
-        names = {*self.asked, *(rule.name for rule in self.rules)}
-        asked = [one for one in self.system.properties if one.name in names]
+        names = {*self.checked, *(rule.name for rule in self.rules)}
+        checked = [one for one in self.system.properties if one.name in names]
         starts, complete = reachable(self.system, self.any_start) if self.any_start else (None, True)
-        made = replace(compiled(shape, starts=starts, asked=asked, quick=self.quick), called=self.called)
+        made = replace(compiled(shape, starts=starts, checked=checked, quick=self.quick), called=self.called)
         memory = Memory(made, max(self.capacity, len(starts or ())))
         return Diagnoser(self.system, InterleavingSearch(made, memory), complete, self.rules, assumed=self.assumed)

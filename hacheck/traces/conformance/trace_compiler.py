@@ -48,22 +48,24 @@ class _Wanted(Struct, frozen=True):
 
     shape: Observed
     starts: Sequence[State] | None
-    asked: Sequence[Property]
+    checked: Sequence[Property]
     whole: bool
 
     @property
     def text(self) -> str:
         """A text that differs for those that differ. The system of a shape has the records, so it says what they are
         and how many."""
-        asked = tuple(replace(one, description="", source="", line=0) for one in self.asked)
+        checked = tuple(replace(one, description="", source="", line=0) for one in self.checked)
         starts = None if self.starts is None else tuple(self.starts)
-        return "\n".join([f"{self.whole} {self.shape.merged}", repr(starts), repr(asked), described(self.shape.system)])
+        return "\n".join(
+            [f"{self.whole} {self.shape.merged}", repr(starts), repr(checked), described(self.shape.system)]
+        )
 
 
 def compiled(
     shape: Observed,
     starts: Sequence[State] | None = None,
-    asked: Sequence[Property] = (),
+    checked: Sequence[Property] = (),
     cache: ObjectCache | None = None,
     whole: bool = False,
     quick: bool = False,
@@ -71,11 +73,11 @@ def compiled(
     """Compiles what follows logs of a system. `whole`: with what no line depends on, which is left out otherwise.
     `quick`: the logs are small, so compiling counts more than following them.
 
-    `starts`: states of the system that a trace may start in, if not its initial ones. `asked`: invariants to look at on
-    the way. Errors: `TracesError` where the system cannot begin, `CompilerError`.
+    `starts`: states of the system that a trace may start in, if not its initial ones. `checked`: invariants to look at
+    on the way. Errors: `TracesError` where the system cannot begin, `CompilerError`.
     """
     cache = ObjectCache() if cache is None else cache
-    wanted = _Wanted(shape, starts, asked, whole)
+    wanted = _Wanted(shape, starts, checked, whole)
     key = key_of("conformance", wanted.text, KERNEL_LEVELS)
     load = partial(_loaded, wanted, cache, quick)
     return build(key, cache, shape.system, lower=partial(_lowered, wanted), emit=partial(_emitted, shape), load=load)
@@ -88,7 +90,7 @@ def _loaded(wanted: _Wanted, cache: ObjectCache, quick: bool, artifact: Artifact
     shape, program, code = wanted.shape, artifact.programs[0], artifact.code[0]
     record, base = record_shape(shape, program.layout)
     taken = tuple(bits_of(program.layout, slot) for slot in taken_slots(shape, program.layout))
-    names = tuple(one.name for one in wanted.asked)
+    names = tuple(one.name for one in wanted.checked)
     line_actions = None
     if len(artifact.programs) > 1:
         line_actions = LineActions(artifact.programs[1].notes, artifact.code[1])
@@ -131,11 +133,11 @@ def _lowered(wanted: _Wanted) -> _Form:
         added = initial[0][len(wanted.starts[0]) :]
         initial = tuple((*state, *added) for state in wanted.starts)
     lowered = lower(shape.system, [*initial, unlike(shape, initial[0])], copies_max=1)
-    conditions = [lower_condition(lowered, one.goal) for one in wanted.asked]
+    conditions = [lower_condition(lowered, one.goal) for one in wanted.checked]
     graph = lowered.graph
     marks = [
         Mark(one.name, graph.and_(graph.not_(condition.error), graph.not_(condition.value)))
-        for one, condition in zip(wanted.asked, conditions, strict=True)
+        for one, condition in zip(wanted.checked, conditions, strict=True)
     ]
     records = record_slots(shape, lowered.layout)
     kept = [*taken_slots(shape, lowered.layout), *(slot for group in records for slot in group)]

@@ -47,7 +47,7 @@ class Compiled(Struct, frozen=True):
 
     - `base`: words that say what is so; `program.words`: with those of the records that a candidate sees;
     - `taken`: by stream, where a candidate says how many of its records the last step took;
-    - `starts`: the states, packed, that a trace may start in; `asked`: the properties that have marks;
+    - `starts`: the states, packed, that a trace may start in; `checked`: the properties that have marks;
     - `line_actions`: only the actions that may write lines, if there are others and traces are totally ordered;
     - `called`: the model's name of a node, as `Server-1`, by what records call it.
     """
@@ -58,7 +58,7 @@ class Compiled(Struct, frozen=True):
     base: int
     taken: tuple[Bits, ...]
     starts: tuple[int, ...]
-    asked: tuple[str, ...]
+    checked: tuple[str, ...]
     code: Linked
     kernels: Mapping[str, Callable[..., int]]
     line_actions: LineActions | None = None

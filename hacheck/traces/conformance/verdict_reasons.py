@@ -49,7 +49,7 @@ def outcome(
     unmatchable: Unmatchable | None,
     bounds: Callable[[], tuple[str, ...]],
 ) -> tuple[VerdictKind, str]:
-    """The verdict on a trace that stopped, and the reason. `bounds`: which bounds were met, asked where it matters."""
+    """The verdict on a trace that stopped, and the reason. `bounds`: which bounds were met, called where it matters."""
     if status == k.FULL:
         capacity = diagnoser.search.memory.capacity
         more = f"--states {8 * capacity} follows more"

@@ -20,7 +20,7 @@ class Call(Struct, frozen=True):
     place: Place
     operation: str
     name: str
-    asked: str
+    node: str
     called: int
     ended: int
     done: bool
@@ -38,7 +38,7 @@ def call_of(place: Place, fields: dict[str, Any], rules: ClientCalls) -> Call | 
         place=place,
         operation=operation,
         name=fields.get("name") or "",
-        asked=fields.get("asked") or "",
+        node=fields.get("asked") or "",
         called=fields["called"],
         ended=place.time if done and place.time is not None else FOR_EVER,
         done=done,

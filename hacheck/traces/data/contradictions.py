@@ -19,7 +19,7 @@ MEANINGS: Mapping[str, str] = {
     LINES: "a node's database is what its own lines made of it, also after a restart",
     GROUP: "a node that begins to serve in a group has the database of its coordinator",
     CHANGES: "a member of a group that makes a change made those before it, too",
-    READS: "a client that reads all names is answered with those of the node that it asked",
+    READS: "a client that reads all names is answered with those of the node that it called",
     KEPT: "what was acknowledged to a client as added is in the database of every later group",
     GONE: "what was acknowledged to a client as removed is in the database of no later group",
 }

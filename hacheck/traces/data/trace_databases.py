@@ -249,9 +249,9 @@ class TraceDatabases:
         return undone or _between(lines, call.name, call.called - self._skew, until)
 
     def _read(self, calls: Calls) -> None:
-        """What clients read is what the node that they asked had, at some moment while it was asked."""
+        """What clients read is what the node that they called had, at some moment during the call."""
         for read in calls.reads:
-            node = self._named(read.asked)
+            node = self._named(read.node)
             start, end = read.called - self._skew, read.ended + self._skew
             if node is None or read.names is None or not node.content.known_within(start, end):
                 continue

@@ -40,15 +40,15 @@ class Columns(Struct, frozen=True):
         return (*(name for name in self.read if name != FIELDS), *fields)
 
 
-def pruned(schema: TraceSchema, asked: tuple[str, ...]) -> Columns:
+def pruned(schema: TraceSchema, wanted: tuple[str, ...]) -> Columns:
     """What is read of records of a schema for a checker that asks for some columns.
 
     A field that no record has is left out; without any field, so is the column `fields`. `ValueError`: a column that
     the record schema does not have, which is the checker's mistake.
     """
     prefix = FIELDS + "."
-    chosen = {name.removeprefix(prefix) for name in asked if name.startswith(prefix)}
-    plain = {name for name in asked if not name.startswith(prefix)}
+    chosen = {name.removeprefix(prefix) for name in wanted if name.startswith(prefix)}
+    plain = {name for name in wanted if not name.startswith(prefix)}
     fields = schema.fields if FIELDS in plain else tuple(item for item in schema.fields if item[0] in chosen)
     part = TraceSchema(fields, schema.order, schema.version)
     names = part.arrow().names

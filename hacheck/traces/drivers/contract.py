@@ -51,8 +51,8 @@ class ConformanceChecker(Protocol):
         """Checks whole traces, one after another, sorted by (trace_id, seq); a trace may go on in the next batch.
 
         Batches have the columns that it reads, in the order and with the types of the record schema. What comes out are
-        batches of `verdicts.SCHEMA`, one row for each trace. `report` is asked some times a second whether to go on; if
-        not, no verdicts come any more.
+        batches of `verdicts.SCHEMA`, one row for each trace. `report` is called some times a second and says whether to
+        go on; if not, no verdicts come any more.
         """
         ...
 

@@ -132,13 +132,13 @@ class LiveTrace:
             self.now = replace(self.now, distances=self._distances(self.explanation, report))
 
     def _distances(self, found: Explanation, report: Report) -> dict[str, PropertyDistance]:
-        assert self._graph is not None, "it is asked for where there is a graph"
+        assert self._graph is not None, "only called where there is a graph"
         deadline = time.monotonic() + SLICE_SECONDS
         places = self._graph.places(found.states)
         if places is None:
-            return dict.fromkeys(self._graph.asked, PropertyDistance(None, None, False, False, ()))
+            return dict.fromkeys(self._graph.checked, PropertyDistance(None, None, False, False, ()))
         distances = {}
-        for name in self._graph.asked:
+        for name in self._graph.checked:
             one = self._graph.distance(name, places, lambda: report() and time.monotonic() < deadline)
             distances[name] = self._in_words(one if found.every else replace(one, exact=False))
         return distances
@@ -147,7 +147,7 @@ class LiveTrace:
     def marked(self) -> tuple[str, ...]:
         """The properties that `Explanation.violated` is about."""
         found = self._variant()
-        return () if found is None else found.trace_follower().diagnoser.compiled.asked
+        return () if found is None else found.trace_follower().diagnoser.compiled.checked
 
     def waits_for(self, settled_ns: int) -> bool:
         """Whether records are there that were not settled when `update` was called last, and are now."""
@@ -175,7 +175,7 @@ class LiveTrace:
         if found is None or self._graph is None:
             return None
         follower = found.trace_follower()
-        compiled, number = follower.diagnoser.compiled, follower.diagnoser.compiled.asked.index(name)
+        compiled, number = follower.diagnoser.compiled, follower.diagnoser.compiled.checked.index(name)
         rows, streams = self._streams_of(found)
         result = looked_back(follower.diagnoser.search, streams, [number], None, report)
         if result is None or result[1] is None:
@@ -212,7 +212,7 @@ class LiveTrace:
             return
         follower = found.trace_follower()
         self._search = LiveSearch(follower.diagnoser.search, found.skew_ns)
-        names = tuple(one for one in found.asked if self._is_invariant(found, one))
+        names = tuple(one for one in found.checked if self._is_invariant(found, one))
         if names:
             self._graph = FaultGraph(found.system, names)
 

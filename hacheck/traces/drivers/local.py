@@ -154,7 +154,7 @@ class _Local:
             )
 
     def _meanwhile(self) -> Callable[[], bool]:
-        """What a task asks whether to go on: `report`, where it runs in this process."""
+        """What says to a task whether to go on: `report`, where it runs in this process."""
         if not self._options.here:
             return never_stopped
 

@@ -65,7 +65,7 @@ class TaskReport(Struct, frozen=True):
 
 
 def never_stopped() -> bool:
-    """The `report` of a worker process: it is never asked to stop, as it is ended from outside."""
+    """The `report` of a worker process: it never says to stop, as the process is ended from outside."""
     return True
 
 

@@ -122,11 +122,11 @@ class _Run:
 
     def _frame(self, traces: Dataset | str, *, in_order: bool) -> Any:
         """The DataFrame of results."""
-        asked = self._checker.columns
+        wanted = self._checker.columns
         if isinstance(traces, str):
-            columns, read, back = url_records(self._spark, traces, asked)
+            columns, read, back = url_records(self._spark, traces, wanted)
         else:
-            columns, back = pruned(traces.schema, asked), traces.clock_back_ns
+            columns, back = pruned(traces.schema, wanted), traces.clock_back_ns
             if in_order:
                 task = Task(self._checker, columns, self._held_to(back), sources(traces.files))
                 numbers = file_numbers(self._spark, range(len(traces.files)))

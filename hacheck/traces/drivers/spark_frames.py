@@ -71,14 +71,14 @@ def dataset_records(spark: Any, dataset: Dataset, columns: Columns, findings: Fi
     return Records(frame, sources(dataset.files), tuple(hashes))
 
 
-def url_records(spark: Any, url: str, asked: tuple[str, ...]) -> tuple[Columns, Records, int]:
+def url_records(spark: Any, url: str, wanted: tuple[str, ...]) -> tuple[Columns, Records, int]:
     """The records of Parquet files at a URL. The order between nodes, which stands in the files' own metadata, is not
     known here. Errors: `TracesError`."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     try:
         parquet_schema = spark.read.option("mergeSchema", "true").parquet(url).schema
-        columns = pruned(from_arrow(to_arrow_schema(parquet_schema)), asked)
+        columns = pruned(from_arrow(to_arrow_schema(parquet_schema)), wanted)
     except SchemaError as error:
         raise TracesError(f"{url}: {error}") from None
     except Exception as error:  # whatever Spark says of a place that is not there

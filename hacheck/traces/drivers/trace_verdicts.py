@@ -45,10 +45,10 @@ def verdicts_of(
 ) -> Iterator[Any]:
     """Batches of verdicts of whole traces.
 
-    `batches`: with the columns of `Columns.located`, sorted by (trace_id, seq), then by place. `findings`: takes what
-    is wrong; what it knows of damage already counts. `events`: the good records of each event are added to it. `report`
-    is asked some times a second whether to go on; if not, no verdicts come any more. A trace of which no good record is
-    left has a verdict, too.
+        `batches`: with the columns of `Columns.located`, sorted by (trace_id, seq), then by place. `findings`: takes
+        what is wrong; what it knows of damage already counts. `events`: the good records of each event are added to it.
+    `report` is called some times a second and says whether to go on; if not, no verdicts come any more. A trace of
+        which no good record is left has a verdict, too.
     """
     checker = Checker(list(task.files), task.expected, findings)
     wanted = list(task.columns.for_checker)

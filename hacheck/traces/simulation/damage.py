@@ -146,7 +146,7 @@ class _Work:
         """The ordinal, in its column, of the first value of a field's type."""
         kind = self.columns[field.column].type
         both_numbers = isinstance(kind, Range) and isinstance(field.type, Range)
-        return field.type.low - kind.low if both_numbers else 0  # type: ignore[union-attr]  # as was just asked
+        return field.type.low - kind.low if both_numbers else 0  # type: ignore[union-attr]  # `both_numbers` says so
 
     def _word(self, field: Field, number: int) -> str:
         value = scalar(self.columns[field.column].type, number)

@@ -23,7 +23,7 @@ class Walked(Struct, frozen=True):
     - `lengths`: steps of each walk (int64); `by`: the instance of each step (uint32);
     - `written`: for each step how many lines it wrote (uint8), `content`: of each line its point, its writer and its
       columns as ordinals (an array of int64 for each), where states have lines; else `None`;
-    - `states`: of each walk its packed states, if they were asked for.
+    - `states`: of each walk its packed states, if the caller wants them.
     """
 
     lengths: Any
@@ -39,7 +39,8 @@ class Walker(Protocol):
     instances: tuple[tuple[int, tuple[Any, ...]], ...]
 
     def walk(self, first: int, count: int) -> Walked:
-        """The walks with these numbers: the same for the same system, seed and number, whatever else is asked for."""
+        """The walks with these numbers: the same for the same system, seed and number, whatever other walks are
+        made."""
         ...
 
 

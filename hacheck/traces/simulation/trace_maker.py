@@ -1,4 +1,5 @@
-"""Traces made: walks taken, their lines rendered as records, damaged where that is asked, and the truth about them."""
+"""Traces made: walks taken, their lines rendered as records, damaged where the caller wants that, and the truth about
+them."""
 
 from __future__ import annotations
 

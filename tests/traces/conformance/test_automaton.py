@@ -129,7 +129,7 @@ def test_logs_of_random_systems_whole_and_damaged(seeds: range, capacity: int) -
         traces, _ = traces_in_order(system, seed)
         if traces:
             chance = random.Random(seed)
-            checker = TraceChecker(system, Order.TOTAL, asked=asked_of(system), capacity=capacity, explained_max=0)
+            checker = TraceChecker(system, Order.TOTAL, checked=asked_of(system), capacity=capacity, explained_max=0)
             batches = cut_up(table(system, traces), chance.choice((1, 2, 3, 5, 100)))
             agree(checker, batches, kept=chance.random() < 0.5)
 
@@ -173,7 +173,7 @@ def runs(system: ir.System, seed: int, count: int, length: int) -> dict[str, Seq
 @pytest.mark.parametrize("hidden", [(), ("lose reply",), ("lose request", "lose reply"), ("crash Replica",)])
 def test_runs_of_an_election_whole_and_damaged(hidden: Sequence[str]) -> None:
     system = election(hidden, terms="1", votes_lost="on")
-    checker = TraceChecker(system, Order.TOTAL, asked=asked_of(system), explained_max=0)
+    checker = TraceChecker(system, Order.TOTAL, checked=asked_of(system), explained_max=0)
     batches = cut_up(table(system, runs(system, 3, 60, 25)), 97)
     figures = agree(checker, batches)
     followed = figures.recalled + figures.worked_out
@@ -185,7 +185,7 @@ def test_runs_of_an_election_whole_and_damaged(hidden: Sequence[str]) -> None:
 @pytest.mark.parametrize("spec", [EVERYTHING, PLAIN])
 def test_runs_of_specs_that_show_one_of_everything(spec: str) -> None:
     system = system_of(spec)
-    checker = TraceChecker(system, Order.TOTAL, asked=asked_of(system), explained_max=0)
+    checker = TraceChecker(system, Order.TOTAL, checked=asked_of(system), explained_max=0)
     figures = agree(checker, cut_up(table(system, runs(system, 5, 30, 20)), 41), kept=True)
     assert figures.worked_out + figures.apart > 100
 
@@ -196,7 +196,7 @@ def test_runs_of_specs_that_show_one_of_everything(spec: str) -> None:
 def test_runs_of_shipped_specs(name: str) -> None:
     word, every = name.split()
     system = shipped_system(word, every == "True")
-    checker = TraceChecker(system, Order.TOTAL, asked=asked_of(system), explained_max=0)
+    checker = TraceChecker(system, Order.TOTAL, checked=asked_of(system), explained_max=0)
     agree(checker, cut_up(table(system, runs(system, 9, 12, 30)), 50))
 
 
@@ -283,7 +283,7 @@ def test_epochs_that_come_to_their_end_are_begun_anew() -> None:
 @pytest.mark.parametrize("hidden", [(), ("lose request", "lose reply")])
 def test_whoever_asks_is_asked_often_enough(hidden: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> None:
     system = election(hidden, terms="1")
-    checker = TraceChecker(system, Order.TOTAL, asked=asked_of(system), explained_max=0)
+    checker = TraceChecker(system, Order.TOTAL, checked=asked_of(system), explained_max=0)
     batches = cut_up(table(system, runs(system, 13, 12, 25)), 100)
     wanted = verdicts_of(judge(checker, 0), batches)
     monkeypatch.setattr(follower, "_EXPANDED_PER_CALL", 7)

@@ -223,7 +223,7 @@ def test_records_without_times_tell_nothing_of_how_long(order: Order) -> None:
 
 def test_what_was_violated_is_told_of_those_that_are_asked_only() -> None:
     for order in (Order.TOTAL, Order.PER_NODE):
-        verdict = judged(shift(), {"story": STORY}, order, rules=RULES[:1], asked=("not_both",))["story"]
+        verdict = judged(shift(), {"story": STORY}, order, rules=RULES[:1], checked=("not_both",))["story"]
         assert {one.partition("@")[0] for one in (*verdict.violated, *verdict.perhaps)} == {"not_both"}
         assert [one.invariant for one in verdict.late] == ["someone"]
 

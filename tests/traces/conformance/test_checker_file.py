@@ -34,7 +34,7 @@ def checker() -> TraceChecker:
     assert specification is not None
     system = specification.instantiate({}, None, logs=True).system
     assert system is not None
-    return TraceChecker(logged(system, True), Order.TOTAL, asked=("few",), capacity=100, called={"a": "A-1"})
+    return TraceChecker(logged(system, True), Order.TOTAL, checked=("few",), capacity=100, called={"a": "A-1"})
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_all_that_a_checker_is_made_of_comes_back(tmp_path: Path) -> None:
     whole = TraceChecker(made.system, Order.PER_NODE, 7, (), 9, 3, 5, (Rule("few", 10**9),), {"b": "A"})
     checker_file.write(whole, tmp_path / "judge")
     found = checker_file.read(tmp_path / "judge")
-    for name in ("system", "order", "skew_ns", "asked", "capacity", "any_start", "explained_max", "rules", "called"):
+    for name in ("system", "order", "skew_ns", "checked", "capacity", "any_start", "explained_max", "rules", "called"):
         assert getattr(found, name) == getattr(whole, name), name
 
 

@@ -139,7 +139,7 @@ def test_hindsight_says_what_all_explanations_together_say(seeds: range, order: 
             skew, traces, decided = traces_apart(system, seed)
         if not traces:
             continue
-        checker = TraceChecker(system, order, asked=asked_of(system), skew_ns=skew, explained_max=0)
+        checker = TraceChecker(system, order, checked=asked_of(system), skew_ns=skew, explained_max=0)
         batches = cut_up(table(system, traces), random.Random(seed).choice((1, 3, 100)))
         found = {one.trace_id: one for batch in checker.check(batches) for one in from_batch(batch)}
         for name, records in traces.items():

@@ -24,7 +24,7 @@ SKEW = SKEW_MS * 1_000_000
 
 @pytest.fixture(scope="module")
 def checker() -> TraceChecker:
-    return TraceChecker(the_system(), Order.PER_NODE, skew_ns=SKEW, asked=("one_master",))
+    return TraceChecker(the_system(), Order.PER_NODE, skew_ns=SKEW, checked=("one_master",))
 
 
 def records(tmp_path: Path, lines: list[tuple[str, str]]) -> list[Any]:

@@ -36,7 +36,7 @@ NOW = START.timestamp() + 3600
 
 @pytest.fixture(scope="module")
 def checker() -> TraceChecker:
-    return TraceChecker(the_system(), Order.PER_NODE, skew_ns=SKEW_MS * 1_000_000, asked=("one_master",))
+    return TraceChecker(the_system(), Order.PER_NODE, skew_ns=SKEW_MS * 1_000_000, checked=("one_master",))
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def judge_for(protocol: str, order: Order) -> TraceChecker:
     meant = specification.instantiate(dict(followed.settings), check, logs=True).system
     assert meant is not None
     asked = kept_invariants(specification, meant, check)
-    return TraceChecker(logged(meant), order, skew_ns=SKEW_NS, asked=asked, called=followed.called)
+    return TraceChecker(logged(meant), order, skew_ns=SKEW_NS, checked=asked, called=followed.called)
 
 
 def from_cluster(place: Path, protocol: str) -> Path:

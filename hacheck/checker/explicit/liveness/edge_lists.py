@@ -1,7 +1,7 @@
 """Lists of the steps between states, in the kernel language: successors made by the generated `expand`, each looked up
 in the visited set of the search.
 
-A list that finds no room is made again each time it is asked for.
+A list that finds no room is made again each time it is needed.
 """
 
 from __future__ import annotations
@@ -312,7 +312,7 @@ def room_for(ground: int, worker: int, size: int) -> int:
 
 
 def made_again(ground: int, vertex: int) -> int:
-    """The address of the list of a vertex that found no room. It stays until another such list is asked for."""
+    """The address of the list of a vertex that found no room. It stays until another such list is needed."""
     worker = load64(ground, MAKER)
     slot = vertex & load64(worker, CACHE_MASK)
     list_ = load64(worker, CACHE) + slot * load64(worker, LIST_SIZE) * ENTRY_BYTES
@@ -326,7 +326,7 @@ def made_again(ground: int, vertex: int) -> int:
 
 
 def list_of(ground: int, vertex: int) -> int:
-    """The address of a vertex's list. It stays until another one is asked for."""
+    """The address of a vertex's list. It stays until another one is needed."""
     start = load64(load64(ground, RECORDS), vertex) >> 32
     if start:
         return load64(ground, LISTS) + start * ENTRY_BYTES

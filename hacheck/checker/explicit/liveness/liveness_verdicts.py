@@ -193,7 +193,7 @@ class _LivenessSearch(Struct):
 
 def reached(ground: Ground, slices: Slices, only_nearest: bool) -> list[int]:
     """Reaches the vertices at which a run can be that waits for the goal. Returns where in ORDER each level begins, and
-    the end. `only_nearest`: the first level that has any will do, and what it leads to is not asked for."""
+    the end. `only_nearest`: the first level that has any will do, and what it leads to is not computed."""
     ground.begin()
     levels = [0]
     by_depth = ground.space.levels

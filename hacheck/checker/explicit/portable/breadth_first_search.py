@@ -24,8 +24,8 @@ _REPORT_SECONDS = 0.2
 
 
 class Finder(Struct, frozen=True):
-    """A condition to look for in states: `find` gives the first that satisfies it. `dead_only`: asked only of states
-    without a step that counts as alive."""
+    """A condition to look for in states: `find` gives the first that satisfies it. `dead_only`: evaluated only in
+    states without a step that counts as alive."""
 
     key: str
     find: Callable[[list[int]], int | None]

@@ -90,7 +90,7 @@ def expansion_source(lowered: Lowered, wanted: Wanted, bounds: dict[str, int]) -
     They add new states to the set behind `seen` and to the list behind `push`, and count steps by action and cuts by
     bound. `errors` gets the first (state, instance) whose step is an error of the spec, `hits[i]` the first
     (before, after) of which step condition i holds; `unblocking[k]` is set when the k-th state has a step
-    of the actions asked for that changes it.
+    of the listed actions that changes it.
     """
     parts: Lines = []
     for number, group in enumerate(chunks(lowered)):
@@ -199,7 +199,7 @@ def compiled(source: str, name: str) -> dict[str, Callable[..., Any]]:
 
 class Code(Struct, frozen=True):
     """The compiled program of a system: see `expansion_source` and `listing_source` for what the functions do. Those
-    that list are compiled when first asked for; a search without violations needs none."""
+    that list are compiled when first used; a search without violations needs none."""
 
     lowered: Lowered
     expand: tuple[Callable[..., None], ...]

@@ -32,7 +32,7 @@ from hacheck.supervise.resources import process_bytes
 
 _REPORT_SECONDS = 0.2
 _REPORT_STEPS = 1_000
-"""After so many steps of a walk it is asked whether to go on."""
+"""A walk calls `report` after each so many steps, and may be stopped there."""
 
 
 class Walk(Struct, frozen=True):
@@ -87,8 +87,8 @@ class SimulationEngine(Struct, frozen=True):
     """Looks for violations on random walks: what it finds is a violation, what it does not find is unknown.
 
     `walks` of at most `steps` steps each, or of as many as the limit on depth says, from the seeds `seed`, `seed` + 1,
-    …; limits end it sooner. Invariants and `reachable` are asked of every state on the way, step invariants of every
-    step; other properties stay unknown. Errors of the spec that a walk could have met are reported.
+    …; limits end it sooner. Invariants and `reachable` are evaluated in every state on the way, step invariants of
+    every step; other properties stay unknown. Errors of the spec that a walk could have met are reported.
     """
 
     walks: int = 1_000

@@ -70,7 +70,7 @@ class Search:
     - `stopped`: why it ended before it had expanded everything.
     - `forgets`: levels that are expanded are given back; their states cannot be read any more.
     - `phase`: what the report says is being done.
-    - `better`: asked between slices, with the seconds of exploring so far, for functions that do the same faster.
+    - `better`: called between slices, with the seconds of exploring so far, for functions that do the same faster.
     """
 
     def __init__(self, functions: Functions, kernels: Kernels, options: Options, bounds: Bounds) -> None:

@@ -1,4 +1,4 @@
-"""A whole search by compiled code, kept on disk if that is asked for."""
+"""A whole search by compiled code, kept on disk if the caller wants a checkpoint."""
 
 from __future__ import annotations
 

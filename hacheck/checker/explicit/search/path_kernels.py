@@ -193,7 +193,7 @@ def lead_back(thread: int, shared: int) -> int:
 
 def meet(first: int, end: int, hit: int, pending: int, bit: int, thread: int, shared: int) -> None:
     """Makes an entry for each state of a range that meets one condition: the notes say so in word `hit`. A condition
-    of states is asked about by setting its bit in word `pending`; for what else is noted, `bit` is 0. States for which
+    of states is evaluated by setting its bit in word `pending`; for what else is noted, `bit` is 0. States for which
     there is no room are left out."""
     entries = load64(shared, ENTRIES)
     made = load64(thread, NEXT)

@@ -182,7 +182,7 @@ class Back:
 
     def meeting(self, states: Ranges, hit: int, condition: int | None = None) -> array[int]:
         """The indices of the states that meet something: the word `hit` of the notes then says so. `condition`: the
-        number of the state condition that is asked; else it is noted when the states are expanded. Errors:
+        number of the state condition to evaluate; else it is noted when the states are expanded. Errors:
         `Cancelled`."""
         self._start_over()
         places = self.search.tally.places

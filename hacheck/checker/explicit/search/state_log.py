@@ -75,7 +75,7 @@ class Log:
         self.traced: Mapping[str, StatePath] = {}
         self._back: Back | None = None
         self._again: Search | None = None  # that keeps its states, where this one did not
-        self._repeated: list[Log] = []  # what it left whenever it was asked
+        self._repeated: list[Log] = []  # what each earlier call left
 
     def close(self) -> None:
         """Gives all memory back. States cannot be read any more."""

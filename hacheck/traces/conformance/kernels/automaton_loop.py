@@ -136,11 +136,11 @@ def mark_node(control: int, node: int, position: int) -> None:
     number = 0
     while some >> number and number < 64:
         if (some >> number) & 1:
-            asked = load64(control, MARKS) + number * (MARK_WORDS * 8)
-            if load64(asked, PERHAPS) == NOWHERE:
-                store64(asked, PERHAPS, position)
-            if (all >> number) & 1 and load64(asked, SURELY) == NOWHERE:
-                store64(asked, SURELY, position)
+            marked = load64(control, MARKS) + number * (MARK_WORDS * 8)
+            if load64(marked, PERHAPS) == NOWHERE:
+                store64(marked, PERHAPS, position)
+            if (all >> number) & 1 and load64(marked, SURELY) == NOWHERE:
+                store64(marked, SURELY, position)
         number += 1
 
 

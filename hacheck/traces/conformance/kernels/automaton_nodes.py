@@ -54,7 +54,7 @@ from hacheck.traces.conformance.kernels.control import (
 from hacheck.traces.conformance.kernels.set_numbering import PLACES, fetch, keep_listed, list_anew, number_with, put
 from hacheck.traces.conformance.kernels.state_sets import RECORDS
 
-SOON = 4  # so many states ahead, memory is asked for their steps
+SOON = 4  # so many states ahead, memory is prefetched for their steps
 STEPS_HEAD = 3  # before the steps of a state: how many, how often a bound was met, whether there was an error
 S_COUNT, S_LIMITED, S_ERROR = 0, 1, 2
 

@@ -16,7 +16,7 @@ CONTROL = (
     "POSITION",  # records taken by the set that is next
     "PEAK",  # the most candidates that a set had
     "EXPANDED",  # candidates that were expanded
-    "PAUSE",  # and how many may be before the caller is asked again
+    "PAUSE",  # and how many may be before `report` is called again
     "RECORD_ADDRESS",  # the record at position 0
     "STARTS",  # the states that a trace may start in, `W` words each
     "START_COUNT",
@@ -25,7 +25,7 @@ CONTROL = (
     "LIMITED_COUNT",
     "ERROR",  # where the notes have a sign of an error of the spec
     "ERRORS",  # how often there was one
-    "MARK_COUNT",  # properties that are asked on the way
+    "MARK_COUNT",  # properties that are checked on the way
     "MARKS",  # for each its function, and where it was violated: surely, perhaps
     "BYTES",  # room for what these functions say
     "TAKEN_MASKS",  # by word, the bits that say how many records of any stream the last step took

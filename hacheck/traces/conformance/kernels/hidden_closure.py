@@ -114,27 +114,27 @@ def close(control: int, done: int) -> int:
 
 
 def mark_some(control: int, first: int, count: int, position: int) -> None:
-    """Asks every property of some candidates of a position."""
+    """Evaluates every checked property in some candidates of a position."""
     bytes = load64(control, BYTES)
     number = 0
     while number < load64(control, MARK_COUNT):
-        asked = load64(control, MARKS) + number * (MARK_WORDS * 8)
-        if load64(asked, SURELY) == NOWHERE:
-            call(load64(asked, MARK), first, count, bytes)
+        marked = load64(control, MARKS) + number * (MARK_WORDS * 8)
+        if load64(marked, SURELY) == NOWHERE:
+            call(load64(marked, MARK), first, count, bytes)
             violated = 0
             i = 0
             while i < count:
                 violated += load8(bytes, i)
                 i += 1
-            if violated and load64(asked, PERHAPS) == NOWHERE:
-                store64(asked, PERHAPS, position)
+            if violated and load64(marked, PERHAPS) == NOWHERE:
+                store64(marked, PERHAPS, position)
             if violated == count:
-                store64(asked, SURELY, position)
+                store64(marked, SURELY, position)
         number += 1
 
 
 def mark(control: int, position: int) -> None:
-    """Asks every property of the candidates of a position."""
+    """Evaluates every checked property in the candidates of a position."""
     chosen = set_at(control, position)
     mark_some(control, entry(chosen, 0), load64(chosen, COUNT), position)
 

@@ -158,7 +158,7 @@ def put(known: int, element: int) -> int:
     if count == load64(known, LARGE):
         return 0
     store32(stamps, place, epoch)
-    prefetch(load64(known, STATE_STEPS) + (element & STATE_MASK) * 4, 0)  # asked for when the set is closed
+    prefetch(load64(known, STATE_STEPS) + (element & STATE_MASK) * 4, 0)  # read when the set is closed
     store32(load64(known, LISTED), count, element)
     store64(known, LISTED_COUNT, count + 1)
     store64(known, LISTED_SUM, load64(known, LISTED_SUM) + mixed(element + 1))

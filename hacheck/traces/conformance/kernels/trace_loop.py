@@ -75,9 +75,9 @@ def begin(control: int) -> None:
         i += 1
     i = 0
     while i < load64(control, MARK_COUNT):
-        asked = load64(control, MARKS) + i * (MARK_WORDS * 8)
-        store64(asked, SURELY, NOWHERE)
-        store64(asked, PERHAPS, NOWHERE)
+        marked = load64(control, MARKS) + i * (MARK_WORDS * 8)
+        store64(marked, SURELY, NOWHERE)
+        store64(marked, PERHAPS, NOWHERE)
         i += 1
 
 
@@ -253,9 +253,9 @@ def follow_parts(control: int, records: int, parts: int, count: int, results: in
         store64(result, LIMITED, limited(control) - load64(control, LIMITED_BEFORE))
         i = 0
         while i < marks:
-            asked = load64(control, MARKS) + i * (MARK_WORDS * 8)
-            store64(result, RESULT_WORDS + 2 * i, load64(asked, SURELY))
-            store64(result, RESULT_WORDS + 2 * i + 1, load64(asked, PERHAPS))
+            marked = load64(control, MARKS) + i * (MARK_WORDS * 8)
+            store64(result, RESULT_WORDS + 2 * i, load64(marked, SURELY))
+            store64(result, RESULT_WORDS + 2 * i + 1, load64(marked, PERHAPS))
             i += 1
         number += 1
     return number
