@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hacheck.checker.parametric.lemma_search import search
 from hacheck.checker.parametric.proof import Proof, Wanted, prepared, prove_given
-from hacheck.checker.parametric.solver_queries import Asking
+from hacheck.checker.parametric.solver_queries import SolverSession
 from hacheck.model.language import load
 from hacheck.supervise.resources import usable_cores
 
@@ -30,11 +30,11 @@ def proved(path: str, seconds: float, searched: bool) -> Proof:
     found = load((ROOT / path).read_text(encoding="utf-8"), path).specification
     assert found is not None, f"{path} cannot be read"
     wanted = Wanted(found, {}, "default")
-    asking = Asking(time.monotonic() + seconds)
+    session = SolverSession(time.monotonic() + seconds)
     made, theory = prepared(wanted)
-    result = prove_given(made, theory, asking, lambda _: True, usable_cores())
+    result = prove_given(made, theory, session, lambda _: True, usable_cores())
     if searched and not result.proved:
-        result = search(wanted, result, asking, lambda _: True, usable_cores())
+        result = search(wanted, result, session, lambda _: True, usable_cores())
     return result
 
 

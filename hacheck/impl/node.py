@@ -60,7 +60,7 @@ class Fired(Struct, frozen=True, gc=False):
 
 
 class Written(Struct, frozen=True, gc=False):
-    """What a `Write` asked for is done; with `sync` it is durable."""
+    """What a `Write` wanted is done; with `sync` it is durable."""
 
     token: int
 
@@ -132,8 +132,8 @@ class CancelTimer(Struct, frozen=True, gc=False):
 class Write(Struct, frozen=True, gc=False):
     """Write these values (`None`: erase) to the node's own disk, or to the shared one named, all or none.
 
-    Answered by `Written` or `WriteFailed` with the token, unless the node crashes. Writes are done in the order asked.
-    """
+    Answered by `Written` or `WriteFailed` with the token, unless the node crashes. Writes are done in the order of
+    their requests."""
 
     token: int
     changes: tuple[tuple[str, bytes | None], ...]

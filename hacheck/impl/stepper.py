@@ -64,7 +64,7 @@ _OUT_OF_REACH = "out of reach"
 
 
 class CodeFailed(Exception):
-    """A node raised, or asked for what there is not: a defect of the code."""
+    """A node raised, or requested what there is not: a defect of the code."""
 
 
 class Process(Struct, eq=False):

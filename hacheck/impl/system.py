@@ -27,7 +27,7 @@ class Member(Struct, frozen=True):
 
 
 class Refused(Exception):
-    """A cluster cannot be run as asked: what is wrong, and what to do instead."""
+    """A cluster cannot be run as the user wants: what is wrong, and what to do instead."""
 
 
 class Broken(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The protocols that can be run, by name. A protocol is loaded when it is asked for."""
+"""The protocols that can be run, by name. A protocol is loaded when it is first used."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from hacheck.impl.protocols.icestorm.records import (
     OK,
     TOPIC_EXISTS,
     UNKNOWN,
-    Asked,
+    ClientOperation,
     Create,
     Destroy,
     GetPublisher,
@@ -100,7 +100,7 @@ class Administrator:
         self._numbers = 0
         self._first = f"{self.guest.name}/{time.time_ns():x}"
 
-    def ask(self, operation: Asked, first: Name = "") -> Reply:
+    def ask(self, operation: ClientOperation, first: Name = "") -> Reply:
         """The outcome of a request, which is sent again until it is certain. Errors: `Unsure`."""
         self._numbers += 1
         request = f"{self._first}/{self._numbers}"
@@ -198,7 +198,7 @@ def _at_brokers(request: Request, operator: Operator) -> None:
         raise BadInput(f"{request.action} {request.words[0]}: {refusal}") from None
 
 
-def operations(request: Request, publisher: str) -> Iterator[Asked]:
+def operations(request: Request, publisher: str) -> Iterator[ClientOperation]:
     """The requests that an action makes. Errors: `BadInput`."""
     action, words = request.action, request.words
     match action:
@@ -224,7 +224,7 @@ def operations(request: Request, publisher: str) -> Iterator[Asked]:
             yield from (Publish(words[0], publisher, number, word) for number, word in enumerate(words[1:], 1))
 
 
-def _print_reply(action: str, operation: Asked, reply: Reply) -> None:
+def _print_reply(action: str, operation: ClientOperation, reply: Reply) -> None:
     """Prints what was read. Errors: `BadInput`, for a request that was refused."""
     about = visible(getattr(operation, "topic", ""))
     match reply.outcome:

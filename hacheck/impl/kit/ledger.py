@@ -1,4 +1,4 @@
-"""What clients asked for and what they were answered, and who served meanwhile: what oracles hold a run against.
+"""What clients requested and what they were answered, and who served meanwhile: what oracles hold a run against.
 
 A request that was not answered, or with an unknown outcome, may have been done, or not; `ok` and `failed` are sure.
 """
@@ -34,8 +34,8 @@ class Ledger:
     def __init__(self) -> None:
         self.requests: dict[str, Request] = {}
 
-    def asked(self, client: Name, fields: Mapping[str, Any]) -> Request:
-        """A request, from the record of it: asked for the first time, or once more without an answer to the first."""
+    def requested(self, client: Name, fields: Mapping[str, Any]) -> Request:
+        """A request, from the record of it: made for the first time, or once more without an answer to the first."""
         known = self.requests.get(fields["request"])
         if known is not None and known.outcome == OK:
             return known

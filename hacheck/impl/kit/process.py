@@ -113,7 +113,7 @@ class Process(Generic[Purpose]):
         effects = self.begin(now_us)
         if not self.halted:
             handler = inputs.get(type(given))
-            assert handler is not None or type(given) is Unreachable, f"{self.member} never asked for {given}"
+            assert handler is not None or type(given) is Unreachable, f"{self.member} never requested {given}"
             if handler is not None:
                 handler(part, given)
         return effects

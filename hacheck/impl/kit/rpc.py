@@ -17,8 +17,8 @@ TIMER = "calls"
 
 
 class Round:
-    """A question to several processes. `answers`: by key, in the order asked; `None`: no answer came. `data`: what its
-    handler needs to know."""
+    """A question to several processes. `answers`: by key, in the order of the requests; `None`: no answer came. `data`:
+    what its handler needs to know."""
 
     __slots__ = ("answers", "data", "kind", "live", "waiting")
 

@@ -28,7 +28,7 @@ from hacheck.impl.system import Member, Refused, System
 from hacheck.impl.systems import system as system_of
 
 CLIENT = "client"
-ASKED_SECONDS_MAX = 90.0
+ANSWER_SECONDS_MAX = 90.0
 END_SECONDS_MAX = 10.0
 
 
@@ -86,7 +86,7 @@ def _members(system: System, replicas: int | None, clients: int, options: Any) -
 def _members_again(
     system: System, before: tuple[Member, ...], replicas: int | None, clients: int | None, options: Any
 ) -> tuple[Member, ...]:
-    """Who takes part in a cluster that was there before, with as many clients as asked for. How many of its other
+    """Who takes part in a cluster that was there before, with as many clients as wanted. How many of its other
     members are replicas only the protocol knows."""
     if replicas is None and clients is None:
         return before
@@ -194,16 +194,16 @@ class Line:
         self._socket.close()
 
 
-def ask(folder: Folder, asked: Ask) -> Answer:
+def ask(folder: Folder, request: Ask) -> Answer:
     """Has the keeper do something. Errors: `Refused`, if it does not run; `Silent`."""
     cluster = folder.load()
     found = address(folder)
     if found is None:
         raise Refused(f"the cluster in {folder.place} does not run: start it with `hacheck cluster start`")
-    line = Line(cluster, f"guest-{os.getpid()}", KEEPER, found.port, ASKED_SECONDS_MAX)
+    line = Line(cluster, f"guest-{os.getpid()}", KEEPER, found.port, ANSWER_SECONDS_MAX)
     try:
-        line.send(asked)
-        return msgspec.msgpack.decode(line.receive(ASKED_SECONDS_MAX), type=Answer)
+        line.send(request)
+        return msgspec.msgpack.decode(line.receive(ANSWER_SECONDS_MAX), type=Answer)
     finally:
         line.close()
 

@@ -155,7 +155,7 @@ class Database:
 
 
 class Disk:
-    """A database with a thread that does what it is asked, one after the other. What is done calls back in that
+    """A database with a thread that carries out requests, one after the other. What is done calls back in that
     thread."""
 
     def __init__(self, database: Database, doubtful: Callable[[str], None]) -> None:
@@ -167,15 +167,15 @@ class Disk:
         self._thread.start()
 
     def write(self, changes: Changes, sync: bool, done: Callable[[str], None]) -> None:
-        """Writes after all that was asked before; `done` is informed why not, or nothing."""
+        """Writes after all earlier requests; `done` is informed why not, or nothing."""
         self._jobs.put(lambda: done(self._database.write(changes, sync)))
 
     def read(self, key: str, done: Callable[[bytes | None, str], None]) -> None:
-        """Reads after all that was asked before."""
+        """Reads after all earlier requests."""
         self._jobs.put(lambda: done(*self._database.read(key)))
 
     def close(self) -> None:
-        """Does what was asked, and closes the database."""
+        """Carries out what was requested, and closes the database."""
         self._jobs.put(None)
         self._thread.join()
         self._database.close()

@@ -30,7 +30,7 @@ from hacheck.impl.system import Refused
 
 
 class Ask(msgspec.Struct, frozen=True, tag=True):
-    """What a keeper is asked to do. `names`: members; to be cut off or healed, hosts of locks and shared disks, too.
+    """What a keeper is to do. `names`: members; to be cut off or healed, hosts of locks and shared disks, too.
     `others`: for `cut`, whom to cut them off from; none: all whom they reach. `one_way`: only what `names` send is
     held back."""
 
@@ -66,7 +66,7 @@ class Keeper:
     def __init__(self, folder: Folder, cluster: Cluster) -> None:
         self.folder, self.cluster = folder, cluster
         self.finished = asyncio.Event()
-        self.network = Network(KEEPER, cluster.token, cluster.system, self._asked)
+        self.network = Network(KEEPER, cluster.token, cluster.system, self._on_request)
         self.children: dict[Name, Child] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -97,9 +97,9 @@ class Keeper:
             place = Path(self.cluster.record)
             merged(place, f"{self.cluster.system}-{self.cluster.token[:8]}", place / f"cluster{SUFFIX}")
 
-    # ---- what it is asked for ----
+    # ---- requests ----
 
-    def _asked(self, transport: asyncio.Transport, content: bytes) -> None:
+    def _on_request(self, transport: asyncio.Transport, content: bytes) -> None:
         task = asyncio.get_running_loop().create_task(self._answer(transport, content))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -1,7 +1,7 @@
 """The network between members: every connection goes through the keeper, which can cut any direction of any of them.
 
 A cut is silent: data, and the news that somebody has hung up, are kept, and delivered in order when it heals. A
-connection that is asked for across a cut is made when the cut heals.
+connection that is requested across a cut is made when the cut heals.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class End(asyncio.Protocol):
 
 
 class Dialled(End):
-    """The end at the process that was asked for."""
+    """The end at the process that is called."""
 
 
 class Accepted(End):
@@ -106,7 +106,7 @@ class Accepted(End):
                     if self.other is not None or self.hello is None:
                         return  # relayed from now on, or refused
                 elif self.transport is not None:
-                    self.network.asked(self.transport, content)
+                    self.network.on_request(self.transport, content)
         except Damaged as damage:
             self._refuse(str(damage))
 
@@ -138,13 +138,13 @@ class Network:
     - `cuts`: directions that carry nothing;
     - `ports`: where members listen that run;
     - `ends`: both ends of each connection that is not closed yet;
-    - `asked`: takes a request to the keeper, and the connection to answer on.
+    - `on_request`: takes a request to the keeper, and the connection to answer on.
     """
 
     def __init__(
-        self, keeper: Name, token: str, system: str, asked: Callable[[asyncio.Transport, bytes], None]
+        self, keeper: Name, token: str, system: str, on_request: Callable[[asyncio.Transport, bytes], None]
     ) -> None:
-        self.keeper, self.token, self.system, self.asked = keeper, token, system, asked
+        self.keeper, self.token, self.system, self.on_request = keeper, token, system, on_request
         self.cuts: set[tuple[Name, Name]] = set()
         self.ports: dict[Name, int] = {}
         self.ends: set[End] = set()

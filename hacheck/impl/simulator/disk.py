@@ -27,7 +27,7 @@ Done: TypeAlias = Callable[[Any, str], None]
 """Called with what came with the write, and an empty text or why it was not done."""
 
 Job: TypeAlias = tuple[Changes, bool, Done, Any]
-"""A write that was asked for: what, whether it is to be safe, who is informed when it is done, and with what."""
+"""A write under way: what, whether it is to be safe, who is informed when it is done, and with what."""
 
 
 class Disk:

@@ -56,20 +56,20 @@ class Host:
         self.stale: dict[int, tuple[Name, ...]] = {}
 
 
-Asked: TypeAlias = Any
+Effect: TypeAlias = Any
 """What a process asks of a host: `TryLock`, `ReadShared` or `Write`; each is handled by the function of its kind."""
 
-Request: TypeAlias = tuple[Host, Link, Holder, Asked]
+Request: TypeAlias = tuple[Host, Link, Holder, Effect]
 """A request on its way to a host: the host, how to answer, who asks, and for what."""
 
 
-def _failure(asked: Asked, reason: str) -> Input:
-    """What the one that asked is informed when nothing was done."""
-    if type(asked) is TryLock:
-        return LockAnswered(asked.lock, False, reason)
-    if type(asked) is ReadShared:
-        return SharedRead(asked.token, None, reason)
-    return WriteFailed(asked.token, reason)
+def _failure(effect: Effect, reason: str) -> Input:
+    """What the requester is answered when nothing was done."""
+    if type(effect) is TryLock:
+        return LockAnswered(effect.lock, False, reason)
+    if type(effect) is ReadShared:
+        return SharedRead(effect.token, None, reason)
+    return WriteFailed(effect.token, reason)
 
 
 class Hosts:
@@ -93,67 +93,67 @@ class Hosts:
         """Makes a host."""
         self.all[name] = Host(name, Disk(self._agenda, self._disk_times, self._random))
 
-    # ---- what processes ask for ----
+    # ---- requests of processes ----
 
-    def try_lock(self, process: Process, asked: TryLock) -> None:
+    def try_lock(self, process: Process, effect: TryLock) -> None:
         """A request for a lock sets out."""
-        self._ask(process, asked.lock, self._lock_asked, asked)
+        self._ask(process, effect.lock, self._lock_requested, effect)
 
     def unlock(self, process: Process, lock: Name) -> None:
         """A lock is being given back."""
         link = self._network.links[process.name, lock]
         self._network.request(link, self._given_back, (self.all[lock], (process, process.incarnation)))
 
-    def read(self, process: Process, asked: ReadShared) -> None:
+    def read(self, process: Process, effect: ReadShared) -> None:
         """A request for a value sets out."""
-        self._ask(process, asked.shared, self._read, asked)
+        self._ask(process, effect.shared, self._read, effect)
 
-    def write(self, process: Process, asked: Write) -> None:
+    def write(self, process: Process, effect: Write) -> None:
         """A write sets out. Once there it is done, whatever becomes of the process."""
-        self._ask(process, asked.shared, self._write, asked)
+        self._ask(process, effect.shared, self._write, effect)
 
-    def _ask(self, process: Process, name: Name, there: Callable[[Request], None], asked: Asked) -> None:
+    def _ask(self, process: Process, name: Name, there: Callable[[Request], None], effect: Effect) -> None:
         link = self._network.links[process.name, name]
         holder = (process, process.incarnation)
         if not link.cuts:
-            self._network.request(link, there, (self.all[name], link.back, holder, asked))
+            self._network.request(link, there, (self.all[name], link.back, holder, effect))
             return
         for number in sorted(link.cuts):  # it does not get there, so it is known that it was not done
             self._hit(number)
         times = self._times
         after = times.answer_us + int(self._random.random() * times.answer_spread_us)
-        failed = (holder, _failure(asked, f"{name} does not answer"))
+        failed = (holder, _failure(effect, f"{name} does not answer"))
         self._agenda.at(self._agenda.now + after, self._give, failed)
 
     def _is_stale(self, request: Request) -> bool:
         """Whether a request that has arrived fails; if so, it is answered."""
-        host, back, holder, asked = request
+        host, back, holder, effect = request
         for number, members in host.stale.items():
             if holder[0].name in members:
                 self._hit(number)
-                self._network.request(back, self._give, (holder, _failure(asked, "stale file handle")))
+                self._network.request(back, self._give, (holder, _failure(effect, "stale file handle")))
                 return True
         return False
 
     def _read(self, request: Request) -> None:
-        host, back, holder, asked = request
+        host, back, holder, effect = request
         if not (host.stale and self._is_stale(request)):
-            answer = SharedRead(asked.token, host.disk.content.get(asked.key))
+            answer = SharedRead(effect.token, host.disk.content.get(effect.key))
             self._network.request(back, self._give, (holder, answer))
 
     def _write(self, request: Request) -> None:
-        host, _, _, asked = request
+        host, _, _, effect = request
         if not (host.stale and self._is_stale(request)):
-            host.disk.write(asked.changes, asked.sync, self._written, request)
+            host.disk.write(effect.changes, effect.sync, self._written, request)
 
     def _written(self, request: Request, reason: str) -> None:
-        _, back, holder, asked = request
-        answer = WriteFailed(asked.token, reason) if reason else Written(asked.token)
+        _, back, holder, effect = request
+        answer = WriteFailed(effect.token, reason) if reason else Written(effect.token)
         self._network.request(back, self._give, (holder, answer))
 
     # ---- locks ----
 
-    def _lock_asked(self, request: Request) -> None:
+    def _lock_requested(self, request: Request) -> None:
         host, back, (process, incarnation), _ = request
         if host.stale and self._is_stale(request):
             return

@@ -96,9 +96,9 @@ def profile(name: str, system: System, cluster: Cluster) -> Menu:
     if name in PROFILES:
         return Menu(_possible(((kind, target) for kind in PROFILES[name] for target in TARGETS[kind]), cluster))
     if name == PROMISED:
-        asked = tuple(system.survives())
+        survived = tuple(system.survives())
         try:
-            return _menu(asked, cluster, careful=not _many(asked))
+            return _menu(survived, cluster, careful=not _many(survived))
         except Refused as refused:
             raise Refused(f"{system.name} says that it survives what is no fault: {refused}") from None
     words = tuple(word.strip() for word in name.split(",") if word.strip())
@@ -136,8 +136,8 @@ def _listed(words: tuple[str, ...], *, careful: bool) -> Iterator[tuple[str, str
                 yield kind, one
 
 
-def _many(asked: tuple[str, ...]) -> bool:
-    return any(word.removesuffix(ONCE).partition("/")[2] in ("majority", "all") for word in asked)
+def _many(words: tuple[str, ...]) -> bool:
+    return any(word.removesuffix(ONCE).partition("/")[2] in ("majority", "all") for word in words)
 
 
 def _possible(faults: Iterator[tuple[str, str]], cluster: Cluster) -> tuple[tuple[str, str], ...]:

@@ -38,7 +38,7 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Gone(Struct, frozen=True):
-    """A protocol that did what it must not: raised, or asked for what there is not. `place`: where, in short; `trace`:
+    """A protocol that did what it must not: raised, or requested what there is not. `place`: where, in short; `trace`:
     how it got there, for its writers."""
 
     member: Name

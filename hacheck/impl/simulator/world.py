@@ -59,8 +59,8 @@ class Surroundings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Defect(Exception):
-    """A protocol did what it must not do: it raised, or asked for what there is not. `place`: file and line, or what
-    kind of thing it asked for; `trace`: how it got there."""
+    """A protocol did what it must not do: it raised, or requested what there is not. `place`: file and line, or what
+    kind of thing it requested; `trace`: how it got there."""
 
     def __init__(self, member: Name, at_us: int, given: str, what: str, place: str, trace: str = "") -> None:
         super().__init__(f"{member}, given {given} at {at_us / 1e6:.6f} s: {what}")
@@ -73,7 +73,7 @@ class Exhausted(Exception):
 
 
 class _Over(Exception):
-    """The time that was asked for has come."""
+    """The time of a timer has come."""
 
 
 class World:
@@ -316,8 +316,8 @@ class World:
             return
         process.disk.write(effect.changes, effect.sync, self._written, (process, effect.token))
 
-    def _written(self, asked: tuple[Process, int], reason: str) -> None:
-        process, token = asked
+    def _written(self, write: tuple[Process, int], reason: str) -> None:
+        process, token = write
         self.give(process, WriteFailed(token, reason) if reason else Written(token))
 
     def _read(self, process: Process, effect: ReadShared) -> None:
@@ -384,7 +384,7 @@ class World:
         return lost
 
     def halt(self, process: Process, reason: str) -> None:
-        """A process ends itself. What it had asked its disk for is done or not, as if somebody had ended it."""
+        """A process ends itself. What it had requested from its disk is done or not, as if somebody had ended it."""
         self.end(process, power=False, random=Random(f"{process.name} {process.incarnation} {self.agenda.now}"))
         self._ended_itself(process, reason)
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 from hacheck.impl.node import Message
 from hacheck.impl.protocols.icestorm.messages import Reply, Request
 from hacheck.impl.protocols.icestorm.options import Options
-from hacheck.impl.protocols.icestorm.records import Asked
+from hacheck.impl.protocols.icestorm.records import ClientOperation
 from hacheck.impl.protocols.icestorm.replica import Replica
 from hacheck.impl.protocols.icestorm.replica_state import State
 from hacheck.impl.protocols.icestorm.system import SYSTEM
@@ -54,7 +54,7 @@ class Room(Stage):
         self.tell(_name(to), message, _name(sender))
         self.settle()
 
-    def ask(self, ident: int, operation: Asked, client: str = "somebody") -> Reply | None:
+    def ask(self, ident: int, operation: ClientOperation, client: str = "somebody") -> Reply | None:
         """Ask a replica; what it answers at once, if it does."""
         self._count += 1
         request = f"request-{self._count}"

@@ -13,11 +13,11 @@ def asked(request: str, **more: object) -> dict[str, object]:
 
 def test_request_that_was_acknowledged_stays_so() -> None:
     ledger = Ledger()
-    ledger.asked("client", asked("r", sent=["m"]))
+    ledger.requested("client", asked("r", sent=["m"]))
     assert not list(ledger.acknowledged())
     ledger.answered({"request": "r", "outcome": "ok"})
     ledger.answered({"request": "r", "outcome": "unknown"})
-    ledger.asked("client", asked("r", sent=["other"]))
+    ledger.requested("client", asked("r", sent=["other"]))
     ((name, request),) = ledger.acknowledged()
     assert (name, request.sent, request.outcome) == ("r", ("m",), "ok")
 
@@ -25,7 +25,7 @@ def test_request_that_was_acknowledged_stays_so() -> None:
 def test_what_was_perhaps_consumed_is_not_certainly_consumed() -> None:
     ledger = Ledger()
     for outcome in ("ok", "failed", "unknown"):
-        ledger.asked("client", asked(outcome, consumed=[f"m-{outcome}"]))
+        ledger.requested("client", asked(outcome, consumed=[f"m-{outcome}"]))
         ledger.answered({"request": outcome, "outcome": outcome})
     certainly, perhaps = ledger.consumed()
     assert certainly == {"m-ok": 1}

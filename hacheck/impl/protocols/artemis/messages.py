@@ -33,7 +33,7 @@ class SessionRefused(Message, frozen=True, gc=False):
 
 
 class SessionClosed(Message, frozen=True, gc=False):
-    """There is no such session here (any more): whatever was asked in it may or may not have been done."""
+    """There is no such session here (any more): whatever was requested in it may or may not have been done."""
 
     session: str
 
@@ -121,7 +121,7 @@ class StopServer(Message, frozen=True, gc=False):
 
 
 class HealthPing(Message, frozen=True, gc=False):
-    """Asked of the hosts on the network check list."""
+    """Sent to the hosts on the network check list."""
 
     check: int
 
@@ -156,7 +156,7 @@ class BackupAnnounced(Message, frozen=True, gc=False):
 
 
 class FindServer(Message, frozen=True, gc=False):
-    """A starting primary: does anybody serve my node? Asked of all, and again of the one that is named."""
+    """A starting primary: does anybody serve my node? Sent to all, and again of the one that is named."""
 
     node_id: str
 

@@ -52,7 +52,7 @@ class SharedStoreOptions(BrokerOptions, frozen=True, kw_only=True):
     lock, or only at the process's own idea of it. `bug_backup_unmonitored` (AR-29): a backup that took over does not
     look after it. `bug_takeover_by_clock` (AR-27): a take-over is noticed by the clocks of two hosts.
     `bug_state_cached` (AR-21): the state byte is read from a cache that may be old. `bug_lock_skipped` (AR-20): a
-    primary starts without asking for the lock."""
+    primary starts without a request for the lock."""
 
     failover_on_shutdown: bool = False
     lock_retry_us: int = 500_000
@@ -103,7 +103,7 @@ class ReplicationOptions(BrokerOptions, frozen=True, kw_only=True):
     `bug_failback_by_sleeping` (AR-16): who fails back waits for a time instead of for answers.
     `bug_topology_unprobed` (AR-17): a starting primary believes others that its node is served.
     `bug_vote_in_failback` (AR-18): a returning primary takes the other's orderly end for a failure.
-    `bug_replicate_first` (AR-24): a change goes to the replica before it is asked to be written here.
+    `bug_replicate_first` (AR-24): a change goes to the replica before it is written here.
     """
 
     pairs: OrZero = 0

@@ -29,7 +29,7 @@ class Serving(Protocol):
 
 
 class BrokerOracle:
-    """Watches a run: what clients asked for, and who serves which node."""
+    """Watches a run: what clients requested, and who serves which node."""
 
     def __init__(self, members: tuple[Member, ...]) -> None:
         self._brokers = tuple(m.name for m in members if m.role in ("primary", "backup"))
@@ -40,7 +40,7 @@ class BrokerOracle:
         """A record of a member."""
         event, fields = record.event, record.fields
         if event == "asked":
-            self._ledger.asked(member, fields)
+            self._ledger.requested(member, fields)
         elif event == "told":
             self._ledger.answered(fields)
         elif event in ACTIVE_EVENTS:
@@ -91,21 +91,21 @@ class BrokerOracle:
                 yield from self._request(at_us, name, request, present, perhaps)
 
     def _request(
-        self, at_us: int, request: str, asked: Request, present: Counter[str], perhaps: set[str]
+        self, at_us: int, name: str, request: Request, present: Counter[str], perhaps: set[str]
     ) -> Iterator[Broken]:
-        gone = [name for name in asked.sent if not present[name] and name not in perhaps]
-        there = [name for name in asked.sent if present[name]]
-        if asked.outcome == OK:
-            for name in gone:
-                yield lost(at_us, name, f"of request {request} was acknowledged")
-        elif asked.outcome == FAILED:
-            for name in there:
-                yield Broken("refused-absent", f"message {name} of request {request} was refused, and is there", at_us)
+        gone = [message for message in request.sent if not present[message] and message not in perhaps]
+        there = [message for message in request.sent if present[message]]
+        if request.outcome == OK:
+            for message in gone:
+                yield lost(at_us, message, f"of request {name} was acknowledged")
+        elif request.outcome == FAILED:
+            for message in there:
+                yield Broken("refused-absent", f"message {message} of request {name} was refused, and is there", at_us)
         elif there and gone:
-            story = f"of request {request} there is {', '.join(there)} without {', '.join(gone)}"
+            story = f"of request {name} there is {', '.join(there)} without {', '.join(gone)}"
             yield Broken("all-or-nothing", story, at_us)
-        if asked.outcome == UNKNOWN and there:
-            for name in asked.consumed:
-                if present[name]:
-                    story = f"request {request} sent {', '.join(there)}, but {name} is not consumed"
+        if request.outcome == UNKNOWN and there:
+            for message in request.consumed:
+                if present[message]:
+                    story = f"request {name} sent {', '.join(there)}, but {message} is not consumed"
                     yield Broken("all-or-nothing", story, at_us)

@@ -1,4 +1,4 @@
-"""A process of Artemis: its writes count in the order in which they were asked for; its log has the product's lines."""
+"""A process of Artemis: its writes count in the order in which they were requested; its log has the product's lines."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hacheck.impl.protocols.artemis.lines import line
 class Process(process.Process[str]):
     """The outside of a process as its parts see it.
 
-    `asked`: the token of the last write asked for. `written`: that of the last one that is done with all before it; one
-    that failed may be known later than those after it.
+    `requested`: the token of the last write requested. `written`: that of the last one that is done with all before it;
+    one that failed may be known later than those after it.
     """
 
-    __slots__ = ("_early", "_outstanding", "asked", "written")
+    __slots__ = ("_early", "_outstanding", "requested", "written")
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
-        self.asked = 0
+        self.requested = 0
         self.written = 0
         self._outstanding: deque[int] = deque()
         self._early: set[int] = set()
@@ -30,7 +30,7 @@ class Process(process.Process[str]):
         self, changes: process.Changes, purpose: str | None = None, shared: Name = "", *, sync: bool = True
     ) -> int:
         """Writes; the answers count in the order of the writes."""
-        token = self.asked = super().write(changes, purpose or None, shared, sync=sync)
+        token = self.requested = super().write(changes, purpose or None, shared, sync=sync)
         self._outstanding.append(token)
         return token
 
@@ -45,7 +45,7 @@ class Process(process.Process[str]):
         return True
 
     def next_done(self) -> int:
-        """A write that was done before one that was asked for earlier, and counts now; 0: there is none."""
+        """A write that was done before one that was requested earlier, and counts now; 0: there is none."""
         outstanding = self._outstanding
         if not (outstanding and outstanding[0] in self._early):
             return 0

@@ -68,7 +68,7 @@ class SessionServer(Server):
         self.prepared: dict[str, tuple[tuple[Outgoing, ...], tuple[int, ...]]] = {}
         self._announced: tuple[Name, ...] = ()
 
-    # ---- what a server is asked ------------------------------------------------------------------------------------
+    # ---- requests to a server ------------------------------------------------------------------------------------
 
     def request(self, sender: Name, message: Message) -> None:
         """Does what a client asks."""

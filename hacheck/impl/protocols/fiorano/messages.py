@@ -192,7 +192,7 @@ class SyncEnd(OnChannel, frozen=True, gc=False):
 
 
 class Replicate(OnChannel, frozen=True, gc=False):
-    """A change that a client asked for. `sequence`: one more than that of the last."""
+    """A change that a client requested. `sequence`: one more than that of the last."""
 
     sequence: int
     timestamp_us: int

@@ -22,7 +22,7 @@ _SERVING = frozenset(role.value for role in SERVING)
 
 class PairOracle:
     """Watches a run. `once`: messages sent again are known as such. `subscribers`: of publications, by their requests:
-    those that were certainly subscribed when it was asked for."""
+    those that were certainly subscribed when it was requested."""
 
     def __init__(self, members: tuple[Member, ...], *, once: bool) -> None:
         self._servers = tuple(m.name for m in members if m.role == "server")
@@ -37,7 +37,7 @@ class PairOracle:
         """A record of a member."""
         event, fields = record.event, record.fields
         if event == "asked":
-            self._ledger.asked(member, fields)
+            self._ledger.requested(member, fields)
             self._subscribers[fields["request"]] = tuple(self._subscribed)
         elif event == ANSWERED:
             if self._ledger.answered(fields).fields["operation"] == "Subscribe" and fields["outcome"] == OK:
@@ -95,13 +95,13 @@ class PairOracle:
         )
         certainly: Counter[str] = Counter()
         perhaps: dict[str, None] = {}
-        for asked in self._ledger.requests.values():
-            for request in asked.consumed:
-                perhaps |= {request: None, _for(request, asked.client): None}
-                if asked.outcome == OK:
-                    certainly[_for(request, asked.client) if self._of_topic(request) else request] += 1
-        for request, asked in self._ledger.acknowledged():
-            match asked.fields["operation"]:
+        for change in self._ledger.requests.values():
+            for request in change.consumed:
+                perhaps |= {request: None, _for(request, change.client): None}
+                if change.outcome == OK:
+                    certainly[_for(request, change.client) if self._of_topic(request) else request] += 1
+        for request, change in self._ledger.acknowledged():
+            match change.fields["operation"]:
                 case "SendMessage":
                     names: tuple[str, ...] = (request,)
                 case "Publish":
@@ -114,18 +114,18 @@ class PairOracle:
             yield from repeated(at_us, there, certainly, twice="consumed-once")
 
     def _of_topic(self, request: str) -> bool:
-        asked = self._ledger.requests.get(request)
-        return asked is not None and asked.fields["operation"] == "Publish"
+        change = self._ledger.requests.get(request)
+        return change is not None and change.fields["operation"] == "Publish"
 
     def _objects(self, at_us: int, repository: Repository) -> Iterator[Broken]:
         """Each client has objects of its own, and sets them one after the other."""
         possible: dict[str, list[str]] = {}
-        for asked in self._ledger.requests.values():
-            if asked.fields["operation"] == "SetObject":
-                values = possible.setdefault(asked.fields["object"], [""])
-                if asked.outcome == OK:
+        for change in self._ledger.requests.values():
+            if change.fields["operation"] == "SetObject":
+                values = possible.setdefault(change.fields["object"], [""])
+                if change.outcome == OK:
                     values.clear()
-                values.append(asked.fields["value"])
+                values.append(change.fields["value"])
         for name, values in possible.items():
             found = repository.objects.get(name, b"").decode()
             if found not in values:

@@ -371,7 +371,7 @@ class ReplicatedServer:
     def _want_lock(self) -> None:
         """Tries the lock as soon as it is wanted; after that the timer does."""
         wanted = wants_lock(self.role, self._view(), self.options.alone_from_waiting)
-        if wanted and not self._wanted and self.lock_file.state is not Lock.HELD and not self.lock_file.asking:
+        if wanted and not self._wanted and self.lock_file.state is not Lock.HELD and not self.lock_file.pending:
             self.lock_file.ask()
         self._wanted = wanted
 

@@ -22,7 +22,7 @@ from hacheck.impl.protocols.icestorm.records import (
     FAILED,
     UNKNOWN,
     UPDATES,
-    Asked,
+    ClientOperation,
     GetPublisher,
     Publish,
     about,
@@ -32,11 +32,11 @@ from hacheck.impl.protocols.icestorm.workload import script_of
 NEXT, ATTEMPT = "next", "attempt"
 
 
-class Asking(Struct):
+class PendingRequest(Struct):
     """A request under way: the latest attempt, and whom it went to."""
 
     request: str
-    operation: Asked
+    operation: ClientOperation
     attempt: int = 0
     replica: Name = ""
 
@@ -46,14 +46,14 @@ class Client(ProcessNode[Process[None]]):
     where it publishes, by the publisher proxy it was given; `held`: the message that waits for such a proxy."""
 
     __slots__ = (
-        "asked_proxies",
-        "asking",
         "bound",
         "held",
         "index",
         "member",
         "options",
+        "pending",
         "process",
+        "proxy_requests",
         "publisher",
         "replicas",
         "script",
@@ -67,11 +67,11 @@ class Client(ProcessNode[Process[None]]):
         self.replicas = replicas
         self.bound = index % len(replicas)
         self.index = index
-        self.asked_proxies = 0
+        self.proxy_requests = 0
         self.used_us = 0
         self.script = script_of(setup.member, setup.incarnation, options, index)
         self.process: Process[None] = Process(setup)
-        self.asking: Asking | None = None
+        self.pending: PendingRequest | None = None
         self.publisher: tuple[Name, ...] = ()
         self.held: Publish | None = None
 
@@ -93,16 +93,16 @@ class Client(ProcessNode[Process[None]]):
             self._elsewhere("no answer")
 
     def _unreachable(self, given: Unreachable) -> None:
-        if self.asking is not None and self.asking.replica == given.peer:
+        if self.pending is not None and self.pending.replica == given.peer:
             self._gave_up("unreachable")
-            self.asking.replica = ""
+            self.pending.replica = ""
             self.process.set_timer(ATTEMPT, self.options.client_period_us)
 
-    # ---- asking ----------------------------------------------------------------------------------------------------
+    # ---- requests ----------------------------------------------------------------------------------------------------
 
     def _next(self) -> None:
         self.process.set_timer(NEXT, self.options.client_period_us)
-        if self.asking is not None:
+        if self.pending is not None:
             return
         operation = self.held or self.script.next(self.process.now_us)
         self.held = None
@@ -110,25 +110,25 @@ class Client(ProcessNode[Process[None]]):
             return
         if isinstance(operation, Publish) and not self.publisher:
             self.held = operation
-            self.asked_proxies += 1
+            self.proxy_requests += 1
             operation = GetPublisher(operation.topic, self._wants_replicated())
-        self.asking = Asking(f"{self.member}/{self.process.fresh_number():x}", operation)
-        self._attempt(self.asking)
+        self.pending = PendingRequest(f"{self.member}/{self.process.fresh_number():x}", operation)
+        self._attempt(self.pending)
 
-    def _attempt(self, asking: Asking) -> None:
-        asking.attempt += 1
-        asking.replica = self._target(asking.operation)
-        operation = asking.operation
+    def _attempt(self, pending: PendingRequest) -> None:
+        pending.attempt += 1
+        pending.replica = self._target(pending.operation)
+        operation = pending.operation
         self.process.record(
             "asked",
-            request=asking.request,
-            attempt=asking.attempt,
-            replica=asking.replica,
+            request=pending.request,
+            attempt=pending.attempt,
+            replica=pending.replica,
             operation=type(operation).__name__,
             update=isinstance(operation, UPDATES),
             **_subject(operation),
         )
-        self.process.send(asking.replica, Request(asking.request, asking.attempt, operation))
+        self.process.send(pending.replica, Request(pending.request, pending.attempt, operation))
         self.process.set_timer(ATTEMPT, self.options.client_timeout_us)
 
     def _wants_replicated(self) -> bool:
@@ -136,9 +136,9 @@ class Client(ProcessNode[Process[None]]):
         kind = self.options.proxy
         if kind == "mixed":
             return self.index % 2 == 0
-        return kind == "replicated" or (kind == "either" and self.asked_proxies % 2 == 1)
+        return kind == "replicated" or (kind == "either" and self.proxy_requests % 2 == 1)
 
-    def _target(self, operation: Asked) -> Name:
+    def _target(self, operation: ClientOperation) -> Name:
         if isinstance(operation, Publish) and self.publisher:
             idle_us = self.options.idle_close_us
             if idle_us and self.used_us and self.process.now_us - self.used_us >= idle_us:
@@ -148,38 +148,38 @@ class Client(ProcessNode[Process[None]]):
         return self.replicas[self.bound]
 
     def _gave_up(self, why: str) -> None:
-        assert self.asking is not None
-        asking = self.asking
-        self.process.record("told", request=asking.request, attempt=asking.attempt, outcome="unknown", detail=why)
+        assert self.pending is not None
+        pending = self.pending
+        self.process.record("told", request=pending.request, attempt=pending.attempt, outcome="unknown", detail=why)
 
     def _elsewhere(self, why: str) -> None:
-        """The attempt has failed, or nobody knows: the next replica is asked."""
-        asking = self.asking
-        if asking is None:
+        """The attempt has failed, or nobody knows: the next replica gets the request."""
+        pending = self.pending
+        if pending is None:
             return
-        if asking.replica:
+        if pending.replica:
             self._gave_up(why)
-        if not isinstance(asking.operation, Publish):
+        if not isinstance(pending.operation, Publish):
             self.bound = (self.bound + 1) % len(self.replicas)
         elif len(self.publisher) > 1 and self.options.idempotent:
             self._bind((*self.publisher[1:], self.publisher[0]))
         else:
-            self._exception(asking)
+            self._exception(pending)
             return
-        self._attempt(asking)
+        self._attempt(pending)
 
-    def _exception(self, asking: Asking) -> None:
+    def _exception(self, pending: PendingRequest) -> None:
         """The publisher is informed that nobody knows what came of its message, and goes on with the next one. A proxy
         for one replica does not fail over: it gets another one."""
-        self.process.record("publisher_failed", request=asking.request)
+        self.process.record("publisher_failed", request=pending.request)
         if len(self.publisher) > 1:
             self._bind((*self.publisher[1:], self.publisher[0]))
         else:
             self.publisher = ()
             self.bound = (self.bound + 1) % len(self.replicas)
             if self.options.idempotent:
-                self.held = cast(Publish, asking.operation)
-        self.asking = None
+                self.held = cast(Publish, pending.operation)
+        self.pending = None
         self.process.cancel_timer(ATTEMPT)
 
     def _bind(self, publisher: tuple[Name, ...]) -> None:
@@ -197,18 +197,18 @@ class Client(ProcessNode[Process[None]]):
             outcome=reply.outcome if sure else "unknown",
             detail=reply.detail,
         )
-        asking = self.asking
-        if asking is None or asking.request != reply.request:
+        pending = self.pending
+        if pending is None or pending.request != reply.request:
             return
         if not sure or reply.outcome == FAILED:
-            if reply.attempt == asking.attempt:
-                asking.replica = ""
+            if reply.attempt == pending.attempt:
+                pending.replica = ""
                 self.process.set_timer(ATTEMPT, self.options.client_period_us)
             return
-        if isinstance(asking.operation, GetPublisher):
+        if isinstance(pending.operation, GetPublisher):
             self._got_proxy(sender, reply.names)
-        self.script.heard(asking.operation, reply.outcome)
-        self.asking = None
+        self.script.heard(pending.operation, reply.outcome)
+        self.pending = None
         self.process.cancel_timer(ATTEMPT)
 
     def _got_proxy(self, sender: Name, names: tuple[Name, ...]) -> None:
@@ -245,7 +245,7 @@ class Client(ProcessNode[Process[None]]):
     }
 
 
-def _subject(operation: Asked) -> dict[str, str | int]:
+def _subject(operation: ClientOperation) -> dict[str, str | int]:
     """What an operation is about, for the record."""
     if isinstance(operation, Publish):
         return {"topic": operation.topic, "publisher": operation.publisher, "number": operation.number}

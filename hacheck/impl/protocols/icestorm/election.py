@@ -286,7 +286,7 @@ class Election:
     # ---- whether the coordinator is still there --------------------------------------------------------------------
 
     def in_duty(self) -> None:
-        """The group replicates: from now on its coordinator is asked at the usual times."""
+        """The group replicates: from now on its coordinator is checked at the usual times."""
         if not self.options.bug_timeout_keeps_phase:
             self.process.set_timer(MASTER, self.options.master_timeout_us)
 

@@ -1,4 +1,4 @@
-"""What a oracle knows of topics and of deliveries, from what clients asked and were informed."""
+"""What an oracle knows of topics and of deliveries, from the requests and answers of clients."""
 
 from __future__ import annotations
 
@@ -54,12 +54,13 @@ class Request(Struct):
 
 class Item(Struct):
     """What is known of a topic, a subscription or a link. `wanted`: the last update that is known to be done, and when
-    that was informed. `doubts`: how many attempts of each kind have no sure outcome. `asked`: what was asked at all."""
+    that was informed. `doubts`: how many attempts of each kind have no sure outcome. `requested`: what was requested at
+    all."""
 
     wanted: str = ""
     at_us: int = 0
     doubts: dict[str, int] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
+    requested: set[str] = field(default_factory=set)
 
     def sure(self) -> bool:
         """Whether it is known how it must be."""
@@ -75,14 +76,14 @@ class Topics:
     def _item(self, topic: str, item: str) -> Item:
         return self.items.setdefault((topic, item), Item())
 
-    def asked(self, request: Request) -> None:
+    def requested(self, request: Request) -> None:
         """An attempt at an update."""
         item = self._item(request.topic, request.item)
-        item.asked.add(request.operation)
+        item.requested.add(request.operation)
         item.doubts[request.operation] = item.doubts.get(request.operation, 0) + 1
 
     def doubt(self, topic: str, operation: str, item: str) -> None:
-        """An update may be done more often than it was asked for."""
+        """An update may be done more often than it was requested for."""
         doubts = self._item(topic, item).doubts
         doubts[operation] = doubts.get(operation, 0) + 1
 
@@ -104,7 +105,7 @@ class Topics:
     def _missed(self, topic: str) -> bool:
         """Whether a topic may be missing."""
         item = self.items.get((topic, ""))
-        return item is not None and (item.wanted != "Create" or "Destroy" in item.asked)
+        return item is not None and (item.wanted != "Create" or "Destroy" in item.requested)
 
     def compared(self, topics: Mapping[str, Topic]) -> Iterator[tuple[str, str, int]]:
         """What is not as clients were answered: the promise, the story, and when they were answered."""
@@ -121,10 +122,10 @@ class Topics:
     def _stays(self, name: str, about: str) -> bool:
         """Whether nothing but its own updates can change a subscription or link: neither topic was to be destroyed,
         and no failed delivery ends it."""
-        if about.endswith("/loose") and "Subscribe" in self.items[name, about].asked:
+        if about.endswith("/loose") and "Subscribe" in self.items[name, about].requested:
             return False
         ends = (self.items.get((topic, "")) for topic in (name, about))
-        return not any(end is not None and "Destroy" in end.asked for end in ends)
+        return not any(end is not None and "Destroy" in end.requested for end in ends)
 
 
 def _there(topics: Mapping[str, Topic], name: str, about: str) -> bool:

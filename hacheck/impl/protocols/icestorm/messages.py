@@ -7,7 +7,7 @@ Every call within a group names the group, so that nobody takes part in two.
 from __future__ import annotations
 
 from hacheck.impl.node import Message
-from hacheck.impl.protocols.icestorm.records import Asked, Stamp, Topic, Update
+from hacheck.impl.protocols.icestorm.records import ClientOperation, Stamp, Topic, Update
 
 # ---- election ------------------------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Apply(Message, frozen=True, gc=False):
 
 
 class Forward(Message, frozen=True, gc=False):
-    """An update that was asked of a slave. Answered by `Done`."""
+    """An update that a client requested from a slave. Answered by `Done`."""
 
     call: int
     update: Update
@@ -140,7 +140,7 @@ class Request(Message, frozen=True, gc=False):
 
     request: str
     attempt: int
-    operation: Asked
+    operation: ClientOperation
 
 
 class Reply(Message, frozen=True, gc=False):

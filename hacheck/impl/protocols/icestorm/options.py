@@ -50,7 +50,7 @@ class Options(Settings, frozen=True, kw_only=True):
     `bug_joins_again`: a slave that is invited to its own group once more, by an invitation that was handed on and
     comes late, joins it anew, and waits for ever: its coordinator, which replicates, counts nobody any more.
 
-    `one_endpoint`: publishers' proxies lead to one replica, the one that was asked, whatever they ask for.
+    `one_endpoint`: publishers' proxies lead to one replica, the one that answered, whatever they ask for.
 
     `trace_messages`: records of each message that a replica takes.
 

@@ -49,7 +49,7 @@ class IceStormOracle:
         """A record of a member."""
         fields = record.fields
         if record.event == "asked":
-            self._asked(fields)
+            self._requested(fields)
         elif record.event == "told":
             self._outcome(at_us, fields)
             if fields["outcome"] == "unknown":
@@ -71,7 +71,7 @@ class IceStormOracle:
         """A member lost its memory. What a client was not answered by then stays in doubt."""
         self.publishers.noticed(member)
 
-    def _asked(self, fields: Mapping[str, object]) -> None:
+    def _requested(self, fields: Mapping[str, object]) -> None:
         request = self.requests.get(str(fields["request"]))
         if request is None:
             request = Request(str(fields["operation"]), str(fields["topic"]), str(fields.get("item", "")))
@@ -79,7 +79,7 @@ class IceStormOracle:
             if fields["operation"] == "Publish":
                 self.deliveries.published(fields)
         if fields["update"]:
-            self.topics.asked(request)
+            self.topics.requested(request)
 
     def _outcome(self, at_us: int, fields: Mapping[str, object]) -> None:
         request, outcome = self.requests[str(fields["request"])], str(fields["outcome"])

@@ -123,7 +123,7 @@ class RetrieveAll(Operation, frozen=True, gc=False):
 
 
 class GetPublisher(Operation, frozen=True, gc=False):
-    """Where to publish: all replicas, or (`replicated=False`) the one that is asked and no other."""
+    """Where to publish: all replicas, or (`replicated=False`) the one that answers and no other."""
 
     topic: str
     replicated: bool = True
@@ -141,12 +141,12 @@ class Publish(Operation, frozen=True, gc=False):
 
 Update: TypeAlias = Create | Destroy | Subscribe | Unsubscribe | Link | Unlink
 Read: TypeAlias = Retrieve | RetrieveAll | GetPublisher
-Asked: TypeAlias = Update | Read | Publish
+ClientOperation: TypeAlias = Update | Read | Publish
 
 UPDATES = (Create, Destroy, Subscribe, Unsubscribe, Link, Unlink)
 
 
-def about(operation: Asked) -> str:
+def about(operation: ClientOperation) -> str:
     """Which subscriber or link of its topic an operation is about, or none."""
     match operation:
         case Subscribe():

@@ -147,7 +147,7 @@ class Service:
         if isinstance(answer, Done):
             self.done(work, answer.outcome, answer.detail)
             return
-        # Nobody knows whether the coordinator has done it, or will. It is asked again, after the next election.
+        # Nobody knows whether the coordinator has done it, or will. It gets the request again, after the next election.
         self.process.record(
             "forward_failed",
             id=self.standing.ident,
@@ -160,7 +160,7 @@ class Service:
         self._update(work)
 
     def done(self, work: Work, outcome: str, detail: str = "") -> None:
-        """An update is through: the one that asked for it is informed."""
+        """An update is through: the one that requested it is informed."""
         if work.client:
             self.process.send(work.client, Reply(work.request, work.attempt, outcome, detail=detail))
         elif work.slave:

@@ -24,7 +24,7 @@ from hacheck.impl.protocols.icestorm.records import (
     NO_SUCH_TOPIC,
     NOT_SUBSCRIBED,
     OK,
-    Asked,
+    ClientOperation,
     Create,
     Link,
     Publish,
@@ -47,8 +47,8 @@ class StoredSubscriber(Struct, frozen=True):
 
 
 class Application(ProcessNode[Process[None]]):
-    """One process that asks the service, one request at a time. `todo`: what comes before its own work; `asking`: what
-    was asked and is not answered; `number`: counts its requests."""
+    """One process that asks the service, one request at a time. `todo`: what comes before its own work; `pending`: the
+    request that is not answered; `number`: counts its requests."""
 
     def __init__(self, setup: Setup, service: Name) -> None:
         self.options: TopicsOptions = setup.options
@@ -56,8 +56,8 @@ class Application(ProcessNode[Process[None]]):
         self.service = service
         self.process: Process[None] = Process(setup)
         self.prefix = f"{setup.member}/{setup.incarnation}"
-        self.todo: deque[Asked] = deque()
-        self.asking: Request | None = None
+        self.todo: deque[ClientOperation] = deque()
+        self.pending: Request | None = None
         self.number = 0
 
     def _started(self, given: Started) -> None:
@@ -82,47 +82,47 @@ class Application(ProcessNode[Process[None]]):
 
     def _next(self) -> None:
         self.process.set_timer(NEXT, self.options.client_period_us)
-        if self.asking is None:
+        if self.pending is None:
             operation = self.todo.popleft() if self.todo else self._work()
             if operation is not None:
                 self._ask(operation)
 
-    def _ask(self, operation: Asked) -> None:
+    def _ask(self, operation: ClientOperation) -> None:
         self.number += 1
-        self.asking = Request(f"{self.prefix}/{self.number}", 1, operation)
-        fields = {"request": self.asking.request, "operation": type(operation).__name__, "topic": operation.topic}  # type: ignore[union-attr]
+        self.pending = Request(f"{self.prefix}/{self.number}", 1, operation)
+        fields = {"request": self.pending.request, "operation": type(operation).__name__, "topic": operation.topic}  # type: ignore[union-attr]
         if isinstance(operation, Publish):
             fields |= {"publisher": operation.publisher, "number": operation.number, "cost": operation.cost}
         elif isinstance(operation, Link):
             fields |= {"to": operation.to}
         self.process.record("asked", **fields)
-        self.process.send(self.service, self.asking)
+        self.process.send(self.service, self.pending)
         self.process.set_timer(ATTEMPT, self.options.client_timeout_us)
 
     def _answered(self, reply: Reply) -> None:
-        asked = self.asking
-        if asked is None or asked.request != reply.request:
+        pending = self.pending
+        if pending is None or pending.request != reply.request:
             return
-        self.asking = None
+        self.pending = None
         self.process.cancel_timer(ATTEMPT)
-        self._heard(asked.operation, reply.outcome)
-        self.process.record("told", request=asked.request, outcome=reply.outcome)
+        self._heard(pending.operation, reply.outcome)
+        self.process.record("told", request=pending.request, outcome=reply.outcome)
 
     def _silent(self) -> None:
         """No answer: nobody knows what came of it."""
-        asked, self.asking = self.asking, None
-        if asked is not None:
+        pending, self.pending = self.pending, None
+        if pending is not None:
             self.process.cancel_timer(ATTEMPT)
-            self._unheard(asked.operation)
-            self.process.record("told", request=asked.request, outcome="unknown")
+            self._unheard(pending.operation)
+            self.process.record("told", request=pending.request, outcome="unknown")
 
-    def _work(self) -> Asked | None:
+    def _work(self) -> ClientOperation | None:
         raise NotImplementedError
 
-    def _heard(self, operation: Asked, outcome: str) -> None:
+    def _heard(self, operation: ClientOperation, outcome: str) -> None:
         raise NotImplementedError
 
-    def _unheard(self, operation: Asked) -> None:
+    def _unheard(self, operation: ClientOperation) -> None:
         raise NotImplementedError
 
     def _delivered(self, sender: Name, message: Deliver) -> None:
@@ -152,7 +152,7 @@ class Publisher(Application):
             else:
                 self.todo.extend([*(Create(name) for name in TOPICS), *links])
 
-    def _work(self) -> Asked | None:
+    def _work(self) -> ClientOperation | None:
         options = self.options
         if self.links and self.number % 2 == 0:
             return self.links.popleft()  # in turn with messages
@@ -163,7 +163,7 @@ class Publisher(Application):
         self.sent += 1
         return Publish(topic, self.prefix, self.sent, "event", cost)
 
-    def _heard(self, operation: Asked, outcome: str) -> None:
+    def _heard(self, operation: ClientOperation, outcome: str) -> None:
         if isinstance(operation, Publish):
             if outcome == NO_SUCH_TOPIC:
                 self.todo.append(Create(operation.topic))
@@ -173,7 +173,7 @@ class Publisher(Application):
         elif outcome == FAILED:
             self.todo.append(operation)
 
-    def _unheard(self, operation: Asked) -> None:
+    def _unheard(self, operation: ClientOperation) -> None:
         if isinstance(operation, Link):
             self.links.append(operation)
         elif not isinstance(operation, Publish) or self.options.publisher_repeats:
@@ -182,7 +182,7 @@ class Publisher(Application):
 
 class SubscriberProcess(Application):
     """A subscriber. `wanted`: topics; `subscribed`: those that it takes itself to be subscribed to; `ended`: those that
-    it wants no more. `asked_us`: when it subscribed last, by topic. `deliveries`: how many came."""
+    it wants no more. `subscribed_us`: when it subscribed last, by topic. `deliveries`: how many came."""
 
     def __init__(self, setup: Setup, service: Name, index: int) -> None:
         super().__init__(setup, service)
@@ -191,14 +191,14 @@ class SubscriberProcess(Application):
         self.subscribed: dict[str, None] = {}
         self.ended: dict[str, None] = dict.fromkeys(_ended(setup))
         self.ending: deque[str] = deque(self.ended)
-        self.asked_us: dict[str, int] = {}
+        self.subscribed_us: dict[str, int] = {}
         self.leaves_us = options.leave_after_us if index % 2 == 0 else 0
         self.deliveries = 0
         lenient = index == 0 or not options.first_alone
         delivery, retries = (options.delivery, options.retry_count) if lenient else ("ordered", 0)
         self.subscriber = Subscriber(setup.member, setup.member, {"reliability": delivery, "retryCount": str(retries)})
 
-    def _work(self) -> Asked | None:
+    def _work(self) -> ClientOperation | None:
         now_us = self.process.now_us
         if self.leaves_us and now_us >= self.leaves_us and any(one not in self.ended for one in self.wanted):
             self.leaves_us = 0
@@ -210,7 +210,7 @@ class SubscriberProcess(Application):
             return Unsubscribe(self.ending[0], (self.member,))
         for topic in self.wanted:
             if topic not in self.ended and self._is_due(topic):
-                self.asked_us[topic] = now_us
+                self.subscribed_us[topic] = now_us
                 return Subscribe(topic, self.subscriber)
         return None
 
@@ -218,9 +218,9 @@ class SubscriberProcess(Application):
         if topic not in self.subscribed:
             return True
         period_us = self.options.ask_period_us
-        return bool(period_us) and self.process.now_us - self.asked_us.get(topic, 0) >= period_us
+        return bool(period_us) and self.process.now_us - self.subscribed_us.get(topic, 0) >= period_us
 
-    def _heard(self, operation: Asked, outcome: str) -> None:
+    def _heard(self, operation: ClientOperation, outcome: str) -> None:
         if isinstance(operation, Subscribe):
             if outcome in (OK, ALREADY_SUBSCRIBED):
                 if operation.topic not in self.ended:
@@ -232,7 +232,7 @@ class SubscriberProcess(Application):
         elif isinstance(operation, Unsubscribe) and outcome in (OK, NOT_SUBSCRIBED, NO_SUCH_TOPIC) and self.ending:
             self.ending.popleft()
 
-    def _unheard(self, operation: Asked) -> None:
+    def _unheard(self, operation: ClientOperation) -> None:
         if isinstance(operation, Subscribe):
             self.subscribed.pop(operation.topic, None)
         elif isinstance(operation, Create):

@@ -36,7 +36,7 @@ Published = tuple[str, int]
 
 
 class TopicsOracle:
-    """Watches a service. `asked`: requests that are not answered. `costs`, `taken`: of messages, their topics and
+    """Watches a service. `pending`: requests that are not answered. `costs`, `taken`: of messages, their topics and
     costs, and when the service said that it has them. `since`: subscriptions that stand, as far as subscribers know,
     and since when; `over`: those that have ended at their subscriber's wish; `errors`: those that have had one. `got`:
     what came by each; `last`: the latest of each publisher."""
@@ -45,7 +45,7 @@ class TopicsOracle:
         self.options = options
         (self.service,) = (member.name for member in members if member.role != "client")
         self.links = set(GRAPHS[options.graph])
-        self.asked: dict[str, Mapping[str, Any]] = {}
+        self.pending: dict[str, Mapping[str, Any]] = {}
         self.costs: dict[Published, tuple[str, int]] = {}
         self.taken: dict[Published, int] = {}
         self.since: dict[Key, int] = {}
@@ -62,7 +62,7 @@ class TopicsOracle:
         """A record of a member."""
         fields = record.fields
         if record.event == "asked":
-            self.asked[fields["request"]] = {**fields, "member": member, "at_us": at_us}
+            self.pending[fields["request"]] = {**fields, "member": member, "at_us": at_us}
             if fields["operation"] == "Publish":
                 self.costs[fields["publisher"], fields["number"]] = fields["topic"], fields["cost"]
         elif record.event == "told":
@@ -88,15 +88,15 @@ class TopicsOracle:
             self.errors[key] = None  # the next delivery fails, before anybody can ask
 
     def _outcome(self, at_us: int, fields: Mapping[str, Any]) -> None:
-        asked = self.asked.pop(fields["request"], None)
-        if asked is None:
+        request = self.pending.pop(fields["request"], None)
+        if request is None:
             return
-        operation, topic, outcome = asked["operation"], asked["topic"], fields["outcome"]
-        key = asked["member"], topic
-        if operation != "Publish" and self.options.transient and asked["at_us"] < self.started_us:
+        operation, topic, outcome = request["operation"], request["topic"], fields["outcome"]
+        key = request["member"], topic
+        if operation != "Publish" and self.options.transient and request["at_us"] < self.started_us:
             return  # what came of it may be gone with the service
         if operation == "Publish" and outcome == OK:
-            self.taken[asked["publisher"], asked["number"]] = at_us
+            self.taken[request["publisher"], request["number"]] = at_us
         elif operation == "Subscribe" and outcome in (OK, ALREADY_SUBSCRIBED):
             if outcome == OK or key not in self.since:
                 self.since[key] = at_us
@@ -105,7 +105,7 @@ class TopicsOracle:
         elif operation == "Unsubscribe" and outcome in (OK, NOT_SUBSCRIBED):
             self.over[key] = None
         elif operation == "Link" and outcome in (OK, LINK_EXISTS):
-            self.linked_us.setdefault((topic, asked["to"]), at_us)
+            self.linked_us.setdefault((topic, request["to"]), at_us)
         elif operation == "Create" and outcome == OK:
             if topic in self.created:
                 self.broken.append(Broken("one topic of a name", f"{topic} was made twice", at_us))
@@ -149,7 +149,7 @@ class TopicsOracle:
                 continue
             there = service.store.topics.get(topic)
             if there is None or all(one.identity != member for one in there.subscribers):
-                story = f"{member} is subscribed to {topic} no more, and neither asked for that nor failed"
+                story = f"{member} is subscribed to {topic} no more, and neither requested that nor failed"
                 found.append(Broken("subscriptions stand", story, at_us))
             elif self.options.delivery in ("ordered", "twoway"):
                 found.extend(self._missing(at_us, (member, topic), since_us))

@@ -40,7 +40,7 @@ LINES: dict[type[Update], str] = {
 
 
 class Work(Struct):
-    """An update that was asked for, and by whom: a client with its request, or a slave with its call; or nobody."""
+    """An update that was requested, and by whom: a client with its request, or a slave with its call; or nobody."""
 
     update: Update
     client: str = ""

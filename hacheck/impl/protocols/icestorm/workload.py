@@ -14,7 +14,7 @@ from hacheck.impl.protocols.icestorm.records import (
     NO_SUCH_TOPIC,
     NOT_SUBSCRIBED,
     OK,
-    Asked,
+    ClientOperation,
     Create,
     Destroy,
     GetPublisher,
@@ -45,20 +45,20 @@ class Script:
         self._prefix = f"{member}/{incarnation}"
         self._kind = kind
         self._round = -1
-        self._left: list[Asked] = []
+        self._left: list[ClientOperation] = []
         self._number = 0  # of messages published
 
-    def heard(self, operation: Asked, outcome: str) -> None:
+    def heard(self, operation: ClientOperation, outcome: str) -> None:
         """What comes next does not depend on it."""
 
-    def next(self, now_us: int) -> Asked | None:
+    def next(self, now_us: int) -> ClientOperation | None:
         """The next operation. Not for the workload `none`."""
         if not self._left:
             self._round += 1
             self._left = list(self._steps())[::-1]
         return self._left.pop()
 
-    def _steps(self) -> Iterator[Asked]:
+    def _steps(self) -> Iterator[ClientOperation]:
         if self._kind == "updates":
             yield from self._updates()
         elif self._kind == "publishing":
@@ -73,20 +73,20 @@ class Script:
         self._number += 1
         return Publish(topic, self._prefix, self._number, "event", cost)
 
-    def _updates(self) -> Iterator[Asked]:
+    def _updates(self) -> Iterator[ClientOperation]:
         yield Create(self._topic())
         yield Subscribe(self._topic(), Subscriber(self.member, self.member, KEPT))
         if self._round % 2:
             yield Destroy(self._topic(1))
 
-    def _publishing(self) -> Iterator[Asked]:
+    def _publishing(self) -> Iterator[ClientOperation]:
         if self._round == 0:
             yield Create(self._topic())
             yield Subscribe(self._topic(), Subscriber(self.member, self.member, KEPT))
         for _ in range(10):
             yield self._publish(f"{self._prefix}/0", 0)
 
-    def _mixed(self) -> Iterator[Asked]:
+    def _mixed(self) -> Iterator[ClientOperation]:
         here, round_ = self._topic(), self._round
         loose = f"{self.member}/loose"
         yield Create(here)
@@ -140,7 +140,7 @@ class SharedScript:
         self.subscribed = False
         self.ended = False
 
-    def heard(self, operation: Asked, outcome: str) -> None:
+    def heard(self, operation: ClientOperation, outcome: str) -> None:
         """What was informed of an operation."""
         if isinstance(operation, Create):
             self.made = True
@@ -151,7 +151,7 @@ class SharedScript:
         elif isinstance(operation, Unsubscribe):
             self.ended = outcome in (OK, NOT_SUBSCRIBED)
 
-    def next(self, now_us: int) -> Asked | None:
+    def next(self, now_us: int) -> ClientOperation | None:
         """The next operation; none: there is nothing to do."""
         if self._is_publisher:
             if not self.made:

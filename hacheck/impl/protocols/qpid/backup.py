@@ -145,7 +145,7 @@ class Backup:
     # ---- status check -----------------------------------------------------------------------------------------------
 
     def begin_check(self) -> None:
-        """Everybody is asked."""
+        """A query goes to every broker."""
         self.objections = []
         self.unchecked = dict.fromkeys(self.link.addresses)
 

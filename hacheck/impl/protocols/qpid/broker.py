@@ -95,7 +95,7 @@ class Broker(ProcessNode[Process]):
             wire.Open: self._open,
             wire.Opened: self._opened,
             wire.Closed: self._closed,
-            orders.StatusQuery: self.governed.asked_status,
+            orders.StatusQuery: self.governed.status_query,
             orders.StatusAnswer: self.governed.heard_status,
             orders.Promote: self.governed.promote,
             orders.Stop: self.governed.stop,

@@ -1,6 +1,6 @@
 """What a client does in transactions: one at a time, a message at each turn, then the commit, or a rollback.
 
-When its connection fails, a client is in one of two cases, and knows which: it had not asked for the commit, then the
+When its connection fails, a client is in one of two cases, and knows which: it had not requested the commit, then the
 transaction is `aborted`, and nothing is left of it; or it had, then the outcome is `unknown`. An application that does
 such a transaction again (`repeats_unknown`) may find what it did the first time.
 
@@ -100,12 +100,12 @@ class ClientTransactions:
 
     def answered(self, request: str, ok: bool, by: Name) -> bool:
         """A commit or rollback is answered. False: it is about something else."""
-        asked = self.requests.pop(request, None)
-        if asked is None:
+        known = self.requests.pop(request, None)
+        if known is None:
             return False
-        _, _, commits = asked
+        _, _, commits = known
         outcome = ("ok" if ok else "failed") if commits else "rolled_back"
-        self._client.process.record("told", request=request, outcome=outcome, by=by, transaction=asked[0])
+        self._client.process.record("told", request=request, outcome=outcome, by=by, transaction=known[0])
         if commits and not ok and self.taken:
             self._client.release([tag for tag, _ in self.taken])
         return True

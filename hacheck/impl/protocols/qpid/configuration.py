@@ -39,7 +39,7 @@ class ConfigurationReplicator:
     `only`: for stand-alone replication, the names that are followed; otherwise all are, at their level. `lost_queue`:
     is informed of a queue that is here no more, where it may have consumers.
     `leftover_…`: what was here before and no answer has named yet. `overtaken_…`: names about which an event has come.
-    `remade`: names of queues and exchanges that were made or deleted since it asked for bindings, `None` before that.
+    `remade`: names of queues and exchanges that were made or deleted since it requested bindings, `None` before that.
     Another object of a name has none of the bindings of the one before, and events bring all of its own.
     """
 

@@ -1,4 +1,4 @@
-"""How a primary sends backups its configuration: pages of what there was when they asked, and every change.
+"""How a primary sends backups its configuration: pages of what there was at their request, and every change.
 
 **Source:** survey of broker failover protocols, section 1.7: answers and changes come independently of each other.
 """

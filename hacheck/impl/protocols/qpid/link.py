@@ -13,7 +13,7 @@ LINK = "link"
 
 
 class Link:
-    """`next`: which address comes next. `channel`: the connection that there is, or was asked for."""
+    """`next`: which address comes next. `channel`: the connection that there is, or was requested."""
 
     __slots__ = ("_every_us", "_process", "_purpose", "addresses", "channel", "next")
 

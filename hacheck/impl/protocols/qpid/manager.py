@@ -5,8 +5,8 @@ It asks every broker how it is. When the primary is silent or is no primary any 
 about to do is on its disk before it does it.
 
 Making sure: the broker says that it is stopped; or its watchdog must have bitten, since it was last fed too long ago;
-or, without fencing, it was asked to stop for so long that it is taken to be dead. Only in the last case can there be
-two primaries: one that runs and cannot be heard from here.
+or, without fencing, it did not stop on request for so long that it is taken to be dead. Only in the last case can there
+be two primaries: one that runs and cannot be heard from here.
 
 **Source:** survey of broker failover protocols, section 1.11.
 """
@@ -55,7 +55,7 @@ SERVICE: Final = StateTable(
     {
         (LOOKING, "a broker is primary already"): STARTED,
         (LOOKING, "nobody is primary"): STOPPED,
-        (STOPPED, "a broker can be asked"): WRITING,
+        (STOPPED, "a broker can be reached"): WRITING,
         (WRITING, "the decision could not be written"): STOPPED,
         (WRITING, "the decision is on the disk"): STARTING,
         (STARTING, "the broker says that it is primary"): STARTED,
@@ -218,8 +218,8 @@ class Manager(ProcessNode[Process]):
         return seen.answer is not None and self.process.now_us - seen.heard_us < self.options.check_timeout_us
 
     def may_have_it(self, name: Name) -> bool:
-        """As documented any broker may be asked, and refuses if it must. With `registered_backups`, only those that the
-        last primary left in step; if all brokers answer and none of them is, whatever there was is lost."""
+        """As documented any broker may get the request, and refuses if it must. With `registered_backups`, only those
+        that the last primary left in step; if all brokers answer and none of them is, whatever there was is lost."""
         if not self.options.registered_backups or self.registered is None or self._is_in_step(name):
             return True
         everybody = list(self.brokers)
@@ -273,7 +273,7 @@ class Manager(ProcessNode[Process]):
         self._stop_again()
 
     def _stop_again(self) -> None:
-        """Ask it to stop, until it does, or until it need not be asked any more."""
+        """Ask it to stop, until it does, or until no further request is needed."""
         process, options = self.process, self.options
         if options.fencing == "watchdog":
             margin_us = options.watchdog_us * options.watchdog_margin_percent // 100
@@ -289,7 +289,7 @@ class Manager(ProcessNode[Process]):
     def _stopped(self, sender: Name, answer: Stopped) -> None:
         if self.service == STOPPING and sender == self.primary and answer.term == self.term:
             self._enter(STOPPED)
-            if not self.was_refused:  # who refuses is asked again, but not as fast as messages go
+            if not self.was_refused:  # who refuses gets the request again, but not as fast as messages go
                 self._choose()
 
     # ---- what brokers say -------------------------------------------------------------------------------------------

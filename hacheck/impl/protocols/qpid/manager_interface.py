@@ -2,7 +2,7 @@
 
 A broker never decides to become the primary; the resource manager does. With a watchdog, a primary halts itself when
 the manager has not answered it for so long: the manager echoes the broker's own clock, so that the time runs from when
-the broker asked, however late the echo comes.
+the broker sent its request, however late the echo comes.
 
 **Source:** survey of broker failover protocols, sections 1.3 and 1.11.
 """
@@ -35,12 +35,12 @@ WATCHDOG = "watchdog"
 
 
 class ManagerInterface:
-    """`term`: the highest the resource manager has spoken of. `asked`: a promotion that waits for the status check,
-    with who asked. `checked_for`: the promotion for which the others were last asked. `stopped`: promotions up to this
-    term are over. `has_ended`: it was ordered to keep no copies any more. `lease_until_us`: when the watchdog bites;
-    none: it is not armed."""
+    """`term`: the highest the resource manager has spoken of. `pending`: a promotion that waits for the status check,
+    with who sent it. `checked_for`: the promotion for which the others were last checked. `stopped`: promotions up to
+    this term are over. `has_ended`: it was ordered to keep no copies any more. `lease_until_us`: when the watchdog
+    bites; none: it is not armed."""
 
-    __slots__ = ("_broker", "asked", "checked_for", "has_ended", "lease_until_us", "stopped", "term")
+    __slots__ = ("_broker", "checked_for", "has_ended", "lease_until_us", "pending", "stopped", "term")
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
@@ -48,7 +48,7 @@ class ManagerInterface:
         self.stopped = 0
         self.has_ended = False
         self.checked_for = 0
-        self.asked: tuple[Name, Promote] | None = None
+        self.pending: tuple[Name, Promote] | None = None
         self.lease_until_us: int | None = None
 
     # ---- status -----------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class ManagerInterface:
             broker.process.send(address, StatusQuery(0))
         broker.process.set_timer(CHECK, broker.options.heartbeat_us)
 
-    def asked_status(self, sender: Name, query: StatusQuery) -> None:
+    def status_query(self, sender: Name, query: StatusQuery) -> None:
         """Somebody asks how this broker is; the resource manager's question feeds the watchdog."""
         broker = self._broker
         process = broker.process
@@ -87,8 +87,8 @@ class ManagerInterface:
     def check_progress(self) -> None:
         """If a promotion has waited for the status check, and this is over, decide."""
         backup = self._broker.backup
-        if self.asked is not None and backup is not None and not backup.unchecked:
-            (sender, order), self.asked = self.asked, None
+        if self.pending is not None and backup is not None and not backup.unchecked:
+            (sender, order), self.pending = self.pending, None
             self.promote(sender, order)
 
     # ---- promotion --------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class ManagerInterface:
                 self.checked_for = order.term
                 self.start_check()
             if broker.backup.unchecked:
-                self.asked = (sender, order)
+                self.pending = (sender, order)
                 return
             if broker.backup.objections:
                 refusal = "joining an active cluster, cannot be promoted"
@@ -136,8 +136,8 @@ class ManagerInterface:
     def stop(self, sender: Name, order: Stop) -> None:
         """The resource manager wants no primary of this term or an earlier one here."""
         broker = self._broker
-        if self.asked is not None and self.asked[1].term <= order.term:
-            self.asked = None
+        if self.pending is not None and self.pending[1].term <= order.term:
+            self.pending = None
         self.stopped = max(self.stopped, order.term)
         broker.process.send(sender, Stopped(order.term))
         if broker.primary is not None and broker.primary.term <= order.term:

@@ -145,14 +145,14 @@ class Release(Message, frozen=True, gc=False):
 
 
 class Commit(Message, frozen=True, gc=False):
-    """Do all that was asked for in this transaction, or nothing: then it is `Failed`."""
+    """Do all that was requested in this transaction, or nothing: then it is `Failed`."""
 
     request: str
     transaction: str
 
 
 class RollBack(Message, frozen=True, gc=False):
-    """Do nothing of what was asked for in this transaction."""
+    """Do nothing of what was requested in this transaction."""
 
     request: str
     transaction: str

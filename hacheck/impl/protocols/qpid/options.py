@@ -31,12 +31,12 @@ class Options(Settings, frozen=True, kw_only=True):
     `trace_messages`: records of each message, as the broker's log has them at level trace.
     `transactions`: `local`, as since 2015: a transaction is one only at the primary; what it does is replicated one by
     one, and a failover in the middle of that shows part of it. `replicated`, as before: backups have it, too, prepare
-    when they are asked to, and commit by themselves.
+    on request, and commit by themselves.
 
     Resource manager:
-    `check_interval_us`, `check_timeout_us`: how often brokers are asked how they are, and how long an answer may take
+    `check_interval_us`, `check_timeout_us`: how often the status of brokers is checked, and how long an answer may take
     until a broker counts as gone. `start_timeout_us`: how long a promotion may take to be answered.
-    `stop_timeout_us`: how long a broker that may be primary is asked to stop before it is given up.
+    `stop_timeout_us`: how long a broker that may be primary gets requests to stop before it is given up.
     `fencing`: `watchdog`: a primary halts when the manager has not answered it for `watchdog_us`, and the manager waits
     longer than that, for clocks that differ by less than `watchdog_margin_percent`, before it promotes another. `none`:
     a broker that does not answer is taken to be dead, so a manager whose view is cut makes a second primary.
@@ -72,7 +72,7 @@ class Options(Settings, frozen=True, kw_only=True):
     Misbehaviour of releases:
     `bug_promote_joining` (QP-2): a broker that is joining can be promoted whatever others say.
     `bug_never_stopped` (QP-3): a subscription is ready only when its cursor has reached the guarded position.
-    `bug_no_recheck` (QP-4): whether a backup is ready is asked only when one of its queues becomes so.
+    `bug_no_recheck` (QP-4): whether a backup is ready is checked only when one of its queues becomes so.
     `bug_same_name` (QP-5): a queue is known by its name alone.
     `bug_stale_responses` (QP-6): an answer about the configuration counts although an event has overtaken it.
     `bug_zero_ids` (QP-7): ids are given only from the first subscription on; earlier messages all have id 0.

@@ -2,7 +2,7 @@
 
 | promise | means |
 |---|---|
-| `kept` | what was completed to its publisher, and nobody asked to accept, is on its queue at the primary (Q-G1) |
+| `kept` | what was completed to its publisher, and no client wanted to accept, is on its queue at the primary (Q-G1) |
 | `one-primary` | no broker completes messages when another has been promoted since (P1) |
 | `replicated` | a ready backup has the queues and messages of the primary (P9) |
 | `doubt-only` | no message is on a queue more often than it was sent (Q-G2) |
@@ -34,7 +34,7 @@ RECENT_US = 3_000_000
 """What happened so short a time before the end may still be on its way."""
 
 
-class Asked:
+class SentMessage:
     """A message that a client sent: when, to which queue, how often. `is_completed`: a broker said that it is safe;
     `is_safe`: the client heard it."""
 
@@ -50,7 +50,7 @@ class Asked:
 
 class ClusterOracle:
     """Watches a cluster. `copies`: who holds everything that was acknowledged. `messages`: what clients sent.
-    `accepted`: what consumers asked to accept, and when. `statuses`: those of brokers that run. `reported`:
+    `accepted`: what consumers wanted to accept, and when. `statuses`: those of brokers that run. `reported`:
     backups that the primary has found ready."""
 
     def __init__(self, members: tuple[Member, ...], options: Options) -> None:
@@ -63,13 +63,13 @@ class ClusterOracle:
         self.primary: Name = ""
         self.term = 0
         self.terms: dict[Name, int] = {}
-        self.messages: dict[str, Asked] = {}
+        self.messages: dict[str, SentMessage] = {}
         self.requests: dict[str, list[str]] = {}
         self.accepted: dict[str, int] = {}
         self.broken: list[Broken] = []
         self.transactions = TransactionsOracle(options)
         self._events = {
-            "asked": self._asked,
+            "asked": self._requested,
             "told": self._outcome,
             "client_connected": self._connected,
             "failed": self._failed,
@@ -97,16 +97,16 @@ class ClusterOracle:
 
     def _forget(self) -> None:
         """Nobody is left who had everything: what was acknowledged so far, heard or not, is not promised any more."""
-        self.messages = {name: asked for name, asked in self.messages.items() if not asked.is_completed}
+        self.messages = {name: sent for name, sent in self.messages.items() if not sent.is_completed}
         self.transactions.forget()
 
     # ---- clients ----------------------------------------------------------------------------------------------------
 
-    def _asked(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
+    def _requested(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         names = fields["messages"]
         operation = fields["operation"]
         if "transaction" in fields:
-            self.transactions.asked(fields)
+            self.transactions.requested(fields)
             self._accepted(at_us, fields.get("taken", ()))
             if operation != "commit":
                 return
@@ -114,13 +114,13 @@ class ClusterOracle:
             self._accepted(at_us, names)
         elif operation == "delete":
             queue = fields["queue"]
-            self.messages = {name: asked for name, asked in self.messages.items() if asked.queue != queue}
+            self.messages = {name: sent for name, sent in self.messages.items() if sent.queue != queue}
         else:
             self.requests[fields["request"]] = names
             for name in names:
                 known = self.messages.get(name)
                 if known is None:
-                    self.messages[name] = Asked(at_us, fields["queue"])
+                    self.messages[name] = SentMessage(at_us, fields["queue"])
                 else:
                     known.times += 1
 
@@ -244,7 +244,7 @@ class ClusterOracle:
         there = {
             stored.content.message for queue in primary.wiring.queues.values() for stored in queue.messages.values()
         }
-        lost = [name for name, asked in self.messages.items() if asked.is_safe and name not in there]
+        lost = [name for name, sent in self.messages.items() if sent.is_safe and name not in there]
         if not lost:
             return []
         first = self.messages[lost[0]]
@@ -256,9 +256,9 @@ class ClusterOracle:
     def _repeated(self, at_us: int, primary: Broker) -> list[Broken]:
         for queue in primary.wiring.queues.values():
             for name, times in _counted(queue).items():
-                asked = self.messages.get(name)
-                if asked is not None and times > asked.times:
-                    story = f"{name} is {times} times on {queue.name}, and was sent {asked.times} times"
+                sent = self.messages.get(name)
+                if sent is not None and times > sent.times:
+                    story = f"{name} is {times} times on {queue.name}, and was sent {sent.times} times"
                     return [Broken("doubt-only", story, at_us)]
         return []
 
@@ -268,8 +268,8 @@ class ClusterOracle:
             if not isinstance(client, Client):
                 continue
             for message in client.unsettled:
-                asked = self.messages.get(message)
-                if asked is not None and asked.at_us < at_us - RECENT_US - 4 * self.options.heartbeat_us:
+                sent = self.messages.get(message)
+                if sent is not None and sent.at_us < at_us - RECENT_US - 4 * self.options.heartbeat_us:
                     found.append(Broken("completes", f"{message} of {name} was never completed", at_us))
                     break
         return found

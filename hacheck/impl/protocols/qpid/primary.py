@@ -212,13 +212,13 @@ class Primary:
 
     # ---- ready ------------------------------------------------------------------------------------------------------
 
-    def subscribe(self, channel: Channel, asked: SubscribeQueue) -> None:
+    def subscribe(self, channel: Channel, request: SubscribeQueue) -> None:
         """A backup wants a queue: the guard that was made for it beforehand is now that of its subscription."""
         assert channel.about is not None
         backup = self.backups.get(channel.about.system)
         mine = backup if backup is not None and backup.channel is channel else None
-        guard = mine.guards.pop(asked.queue, None) if mine is not None else None
-        self.source.subscribe(channel, asked, self._wiring.queues.get(asked.queue), guard)
+        guard = mine.guards.pop(request.queue, None) if mine is not None else None
+        self.source.subscribe(channel, request, self._wiring.queues.get(request.queue), guard)
 
     def queue_ready(self, channel: Channel, queue: Queue) -> None:
         """A backup has caught up with a queue."""

@@ -59,7 +59,7 @@ class Process(kit.Process[str]):
         return channel
 
     def accept(self, peer: Name, opening: Open) -> Channel:
-        """Take a connection that was asked for."""
+        """Take a connection that was requested."""
         channel = Channel(opening.connection, peer, opening.purpose, opening.about, self.now_us)
         channel.is_up = True
         self.channels[opening.connection] = channel

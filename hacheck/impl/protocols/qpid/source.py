@@ -165,12 +165,14 @@ class Source:
 
     # ---- subscriptions ----------------------------------------------------------------------------------------------
 
-    def subscribe(self, channel: Channel, asked: SubscribeQueue, queue: Queue | None, guard: QueueGuard | None) -> None:
+    def subscribe(
+        self, channel: Channel, request: SubscribeQueue, queue: Queue | None, guard: QueueGuard | None
+    ) -> None:
         """A backup wants a queue. It says what it has; what is not there any more it is ordered to drop, and what it
         has it is not sent again. `guard`: the one that was made for it before it came, or a new one is made now."""
-        known = queue is not None and (self._same_name or not asked.uuid or asked.uuid == queue.arguments.uuid)
+        known = queue is not None and (self._same_name or not request.uuid or request.uuid == queue.arguments.uuid)
         if queue is None or not known:
-            self._process.say(channel, SubscriptionRefused(asked.subscription, "no such queue"))
+            self._process.say(channel, SubscriptionRefused(request.subscription, "no such queue"))
             return
         if self._zero_ids and not self.subscriptions.get(queue.name):
             queue.last_id = max(queue.last_id, queue.back)
@@ -179,10 +181,10 @@ class Source:
             if old.channel is channel:
                 self.cancel(old)
         guard = guard if guard is not None and not guard.is_cancelled else self.guard(queue, system)
-        held = members_of(asked.held)
-        subscription = ReplicatingSubscription(channel, asked.subscription, queue, guard, held)
+        held = members_of(request.held)
+        subscription = ReplicatingSubscription(channel, request.subscription, queue, guard, held)
         self.subscriptions.setdefault(queue.name, []).append(subscription)
-        self.numbered[(channel.connection, asked.subscription)] = subscription
+        self.numbered[(channel.connection, request.subscription)] = subscription
         self.waiting[subscription] = None
         self._process.record(
             "subscribed", queue=queue.name, backup=system, front=queue.front, back=queue.back, guarded=guard.first,

@@ -52,7 +52,7 @@ class StandaloneOracle(ClusterOracle):
         if member == self.source:
             self.guarded = {}
             self.messages = {
-                name: asked for name, asked in self.messages.items() if not asked.is_completed or name in self.safe
+                name: sent for name, sent in self.messages.items() if not sent.is_completed or name in self.safe
             }
             self.transactions.forget()
         elif member == self.copy:
@@ -64,8 +64,8 @@ class StandaloneOracle(ClusterOracle):
 
     def _caught_up(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
         if fields["by"] == self.copy:
-            for name, asked in self.messages.items():
-                if asked.is_completed and asked.queue == fields["queue"]:
+            for name, sent in self.messages.items():
+                if sent.is_completed and sent.queue == fields["queue"]:
                     self.safe[name] = None
 
     def _disconnected(self, at_us: int, member: Name, fields: Mapping[str, Any]) -> None:
@@ -76,9 +76,9 @@ class StandaloneOracle(ClusterOracle):
         for request in fields["messages"]:
             for name in self.requests.get(request, ()):
                 if name in self.messages:
-                    asked = self.messages[name]
-                    asked.is_completed = True
-                    if member == self.copy or asked.queue in self.guarded:
+                    sent = self.messages[name]
+                    sent.is_completed = True
+                    if member == self.copy or sent.queue in self.guarded:
                         self.safe[name] = None
 
     def verdict(
@@ -103,8 +103,8 @@ class StandaloneOracle(ClusterOracle):
         there = on_queues(source) | on_queues(copy)
         lost = [
             name
-            for name, asked in self.messages.items()
-            if asked.is_safe and name not in there and (name in self.safe or self.outlives_restarts)
+            for name, sent in self.messages.items()
+            if sent.is_safe and name not in there and (name in self.safe or self.outlives_restarts)
         ]
         if not lost:
             return []

@@ -90,7 +90,7 @@ def system_of(durable: Mapping[str, bytes]) -> str | None:
 
 
 class Store:
-    """What is to be written in the input at hand, and what waits for writes that were asked for.
+    """What is to be written in the input at hand, and what waits for writes under way.
 
     `settled`, `arrived`: per token, the messages (with their queues) that publishers wait for, and the
     (subscription, id) that a primary waits for.

@@ -103,7 +103,7 @@ class TransactionReplicas:
                 self._drop(name)
 
     def drop_all(self) -> None:
-        """This broker is promoted: what is not committed was never asked for, or no client was informed that it is
+        """This broker is promoted: what is not committed was never requested, or no client was informed that it is
         done."""
         for name in tuple(self.parts):
             self._drop(name)

@@ -150,7 +150,7 @@ class Transactions:
         """Nothing of it is done. What was accepted in it is held as before."""
         transaction = self._of(channel, body.transaction)
         if transaction is not None:
-            self._end(transaction, "its client asked for that")
+            self._end(transaction, "its client requested that")
         self._process.say(channel, Done(body.request))
 
     def commit(self, channel: Channel, body: Commit) -> None:
@@ -172,8 +172,8 @@ class Transactions:
             self._publish(transaction)
 
     def disconnected(self, channel: Channel) -> None:
-        """A client is gone. What it had not asked to commit is rolled back; the rest goes on, and no process learns of
-        it."""
+        """A client is gone. What it had not requested to commit is rolled back; the rest goes on, and no process learns
+        of it."""
         for transaction in tuple(self.by_name.values()):
             if transaction.channel is channel and transaction.phase is OPEN:
                 self._end(transaction, "its client is gone")

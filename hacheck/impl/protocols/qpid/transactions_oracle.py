@@ -2,7 +2,7 @@
 
 | promise | means |
 |---|---|
-| `uncommitted-unseen` | nothing of a transaction is on a queue, or given to anybody, before its commit was asked for |
+| `uncommitted-unseen` | nothing of a transaction is on a queue, or given to anybody, before its commit was requested |
 | `rolled-back` | nothing is left of a transaction that was rolled back or aborted |
 | `whole` | all of a transaction is there, or nothing; with `transactions=replicated`, or where a client relies on it |
 
@@ -21,7 +21,7 @@ from hacheck.impl.system import Broken
 
 
 class Seen:
-    """A transaction: its messages, and what is known of it: `open`, `asked` for the commit, or over as its client was
+    """A transaction: its messages, and what is known of it: `open`, `committing`, or over as its client was
     answered."""
 
     __slots__ = ("messages", "state")
@@ -39,7 +39,7 @@ class TransactionsOracle:
         self.seen: dict[str, Seen] = {}
         self.of: dict[str, str] = {}
 
-    def asked(self, fields: Mapping[str, Any]) -> None:
+    def requested(self, fields: Mapping[str, Any]) -> None:
         """A client sends in a transaction, or ends one."""
         name = fields["transaction"]
         if fields["operation"] == "tx-send":
@@ -48,7 +48,7 @@ class TransactionsOracle:
                 seen.messages[message] = None
                 self.of[message] = name
         elif name in self.seen:
-            self.seen[name].state = "asked" if fields["operation"] == "commit" else "rolled-back"
+            self.seen[name].state = "committing" if fields["operation"] == "commit" else "rolled-back"
 
     def ended(self, fields: Mapping[str, Any]) -> None:
         """A client hears what became of a transaction."""
@@ -70,7 +70,7 @@ class TransactionsOracle:
             yield Broken("uncommitted-unseen", story, at_us)
 
     def compared(self, at_us: int, primary: Broker, brokers: Mapping[Name, Broker], gone: Set[str]) -> Iterator[Broken]:
-        """What the queues at the end have of which transaction. `gone`: messages that somebody asked to accept."""
+        """What the queues at the end have of which transaction. `gone`: messages that some client wanted to accept."""
         for name, broker in brokers.items():
             yield from self._excess(at_us, name, on_queues(broker))
         there = on_queues(primary)

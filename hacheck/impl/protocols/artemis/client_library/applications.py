@@ -95,7 +95,7 @@ class Producer(Worker):
         """Another resource has what they are about."""
         self.process.record("elsewhere", {"messages": [item.name for item in self.work]})
 
-    def asked(self, names: tuple[str, ...]) -> Mapping[str, Any]:
+    def request_fields(self, names: tuple[str, ...]) -> Mapping[str, Any]:
         """A transaction, or one message. What is not durable is promised to nobody."""
         kept = [item.name for item in self.work if item.number > self.options.volatile_messages]
         operation = "transaction" if self.transacted else "send"
@@ -210,6 +210,6 @@ class Consumer(Worker):
         if not self.options.remembers:
             self._settle([item.name for item in self.work])
 
-    def asked(self, names: tuple[str, ...]) -> Mapping[str, Any]:
+    def request_fields(self, names: tuple[str, ...]) -> Mapping[str, Any]:
         """What is acknowledged."""
         return {"operation": "consume", "node_id": self.library.node_id, "sent": [], "consumed": list(names)}

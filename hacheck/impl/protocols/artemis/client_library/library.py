@@ -41,7 +41,7 @@ WORDS: Mapping[str, str] = {"send": "produce", "commit-branch": "commit_prepared
 
 
 class Call(Struct):
-    """A call under way. `command`: what the application asked for; `perform`: the request to the server, which is to
+    """A call under way. `command`: what the application wants; `perform`: the request to the server, which is to
     roll back where a transaction can only be rolled back. `message`: the application's number of a message, or 0."""
 
     command: Command

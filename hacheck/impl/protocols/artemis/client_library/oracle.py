@@ -79,7 +79,7 @@ class ClientOracle(BrokerOracle):
             if name in nodes
             for item in cast(Worker, cast(Library, nodes[name]).application).work
         }
-        sent = {name for _, asked in self._ledger.acknowledged() for name in asked.sent}
+        sent = {name for _, request in self._ledger.acknowledged() for name in request.sent}
         for name in sorted(sent - kept - under_way):
             if not self._settled[name] and name not in noted:
                 yield Broken("handled", f"message {name} is gone, and nobody has handled it", at_us)
@@ -87,7 +87,7 @@ class ClientOracle(BrokerOracle):
             for (who, name), times in self._by_each.items():
                 if times > 1:
                     yield Broken("handled-once", f"{who} has handled message {name} {times} times", at_us)
-        taken = {name for asked in self._ledger.requests.values() for name in asked.consumed}
+        taken = {name for request in self._ledger.requests.values() for name in request.consumed}
         for name in self._elsewhere:
             if name not in kept and name not in taken:
                 yield Broken("same-outcome", f"message {name} is not there, but committed elsewhere", at_us)

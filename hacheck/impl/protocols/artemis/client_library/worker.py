@@ -190,11 +190,11 @@ class Worker:
     # ---- requests, as the oracle of a run compares them --------------------------------------------------------------
 
     def ask(self) -> None:
-        """The work is asked for, or asked for once more."""
+        """The work is requested, or requested once more."""
         names = tuple(item.name for item in self.work)
         if names not in self.requests:
             self.requests[names] = self.process.fresh()
-            self.process.record("asked", {"request": self.requests[names], **self.asked(names)})
+            self.process.record("asked", {"request": self.requests[names], **self.request_fields(names)})
 
     def report(self, outcome: str) -> None:
         """What the application believes of its work."""
@@ -224,6 +224,6 @@ class Worker:
         """What the other resources of the transaction do."""
         raise NotImplementedError
 
-    def asked(self, names: tuple[str, ...]) -> Mapping[str, Any]:
+    def request_fields(self, names: tuple[str, ...]) -> Mapping[str, Any]:
         """A request in words."""
         raise NotImplementedError

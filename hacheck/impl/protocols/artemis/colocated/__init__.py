@@ -1,1 +1,1 @@
-"""Processes that run backups for each other, asked for and counted."""
+"""Processes that run backups for each other, requested and counted."""

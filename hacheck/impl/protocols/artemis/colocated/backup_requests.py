@@ -1,6 +1,6 @@
 """How a live server gets a backup in another process, and how a process answers who asks it for one.
 
-All others are asked how many backups they have. One with the fewest gets a request, with that number: it starts a
+All others say on request how many backups they have. One with the fewest gets a request, with that number: it starts a
 backup only if it has room, and as many as it said. Source: HornetQ manual, "Colocated Backup Servers"; broker facts
 2.11.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hacheck.impl.protocols.artemis.colocated.process import ColocatedProcess
 
 
-class Asking(Enum):
+class RequestState(Enum):
     """Where a live server is."""
 
     IDLE = "not asking"
@@ -56,18 +56,20 @@ class Cause(Enum):
 REQUEST = StateTable(
     "A live server's request for a backup",
     'HornetQ manual, "Colocated Backup Servers"',
-    Asking.IDLE,
+    RequestState.IDLE,
     {
-        (Asking.IDLE, Cause.SERVES): Asking.COUNTING,
-        (Asking.COUNTING, Cause.COUNTED): Asking.REQUESTING,
-        (Asking.COUNTING, Cause.NOBODY): Asking.REFUSED,
-        (Asking.REQUESTING, Cause.GRANTED): Asking.GRANTED,
-        (Asking.REQUESTING, Cause.REFUSED): Asking.REFUSED,
-        (Asking.REFUSED, Cause.AGAIN): Asking.COUNTING,
-        (Asking.REFUSED, Cause.ENOUGH): Asking.GIVEN_UP,
-        (Asking.GRANTED, Cause.GONE): Asking.BEREFT,
-        (Asking.BEREFT, Cause.AGAIN): Asking.COUNTING,
-        **{(state, Cause.SERVES_NO_MORE): Asking.IDLE for state in Asking if state is not Asking.IDLE},
+        (RequestState.IDLE, Cause.SERVES): RequestState.COUNTING,
+        (RequestState.COUNTING, Cause.COUNTED): RequestState.REQUESTING,
+        (RequestState.COUNTING, Cause.NOBODY): RequestState.REFUSED,
+        (RequestState.REQUESTING, Cause.GRANTED): RequestState.GRANTED,
+        (RequestState.REQUESTING, Cause.REFUSED): RequestState.REFUSED,
+        (RequestState.REFUSED, Cause.AGAIN): RequestState.COUNTING,
+        (RequestState.REFUSED, Cause.ENOUGH): RequestState.GIVEN_UP,
+        (RequestState.GRANTED, Cause.GONE): RequestState.BEREFT,
+        (RequestState.BEREFT, Cause.AGAIN): RequestState.COUNTING,
+        **{
+            (state, Cause.SERVES_NO_MORE): RequestState.IDLE for state in RequestState if state is not RequestState.IDLE
+        },
     },
 )
 
@@ -80,7 +82,7 @@ class BackupRequests:
     def __init__(self, process: ColocatedProcess) -> None:
         self._process = process
         self._options = process.settings.colocated
-        self.state = Asking.IDLE
+        self.state = RequestState.IDLE
         self.round = ""
         self.open: dict[Name, None] = {}
         self.able: dict[Name, int] = {}
@@ -100,13 +102,13 @@ class BackupRequests:
 
     def look(self, *, serves: bool) -> None:
         """The live server may serve since now, or no more."""
-        if serves and self.state is Asking.IDLE and self._options.request_backup:
+        if serves and self.state is RequestState.IDLE and self._options.request_backup:
             self.tries = 0
             self.go(Cause.SERVES)
-        elif not serves and self.state is not Asking.IDLE:
+        elif not serves and self.state is not RequestState.IDLE:
             self.go(Cause.SERVES_NO_MORE)
 
-    # ---- asking ----------------------------------------------------------------------------------------------------
+    # ---- requests ----------------------------------------------------------------------------------------------------
 
     def _count(self) -> None:
         process = self._process
@@ -119,7 +121,7 @@ class BackupRequests:
         process.timer("asking", self._options.standing_wait_us)
 
     def _standing(self, sender: Name, message: Standing) -> None:
-        if self.state is not Asking.COUNTING or message.round != self.round or sender not in self.open:
+        if self.state is not RequestState.COUNTING or message.round != self.round or sender not in self.open:
             return
         del self.open[sender]
         if message.room:
@@ -147,7 +149,7 @@ class BackupRequests:
         process.timer("asking", process.settings.servers.call_timeout_us)
 
     def _answered(self, sender: Name, message: BackupAnswered) -> None:
-        if self.state is not Asking.REQUESTING or message.round != self.round:
+        if self.state is not RequestState.REQUESTING or message.round != self.round:
             return
         if message.granted:
             self.backup = message.address
@@ -175,11 +177,11 @@ class BackupRequests:
     def _due(self) -> None:
         """An answer is late, or it is time to ask again."""
         match self.state:
-            case Asking.COUNTING:
+            case RequestState.COUNTING:
                 self._choose()
-            case Asking.REQUESTING:
+            case RequestState.REQUESTING:
                 self._denied()
-            case Asking.REFUSED | Asking.BEREFT:
+            case RequestState.REFUSED | RequestState.BEREFT:
                 self.go(Cause.AGAIN)
             case _:
                 pass
@@ -187,13 +189,13 @@ class BackupRequests:
     def unreachable(self, peer: Name) -> None:
         """A process is gone, and with it its backups."""
         self.heard_us.pop(peer, None)
-        if self.state is Asking.COUNTING and peer in self.open:
+        if self.state is RequestState.COUNTING and peer in self.open:
             del self.open[peer]
             if not self.open:
                 self._choose()
-        elif self.target == peer and self.state is Asking.REQUESTING:
+        elif self.target == peer and self.state is RequestState.REQUESTING:
             self._denied()
-        elif self.target == peer and self.state is Asking.GRANTED:
+        elif self.target == peer and self.state is RequestState.GRANTED:
             self._gone()
 
     def _gone(self) -> None:
@@ -209,7 +211,7 @@ class BackupRequests:
             process.directory[sender] = message.backups
             process.introduce()
         there = any(one.address == self.backup for one in message.backups)
-        if self.state is Asking.GRANTED and sender == self.target and not there:
+        if self.state is RequestState.GRANTED and sender == self.target and not there:
             self._gone()
 
     def _tick(self) -> None:
@@ -219,15 +221,15 @@ class BackupRequests:
         process.timer("tick", servers.check_period_us)
         process.announce()
         heard_us = self.heard_us.get(self.target, process.now_us)
-        if self.state is Asking.GRANTED and process.now_us - heard_us > servers.connection_ttl_us:
+        if self.state is RequestState.GRANTED and process.now_us - heard_us > servers.connection_ttl_us:
             self._gone()
 
-    # ---- being asked -----------------------------------------------------------------------------------------------
+    # ---- requests of others ------------------------------------------------------------------------------------------
 
     def _room(self) -> bool:
         return len(self._process.hosted) < self._options.max_backups
 
-    def _asked(self, sender: Name, message: AskStanding) -> None:
+    def _on_query(self, sender: Name, message: AskStanding) -> None:
         self._process.send(sender, Standing(message.round, len(self._process.hosted), self._room()))
 
     def _requested(self, sender: Name, message: RequestBackup) -> None:
@@ -239,15 +241,15 @@ class BackupRequests:
         process.send(sender, BackupAnswered(message.round, fits, address))
 
 
-ENTER: Mapping[Asking, Callable[[BackupRequests], None]] = {
-    Asking.COUNTING: BackupRequests._count,
-    Asking.REQUESTING: BackupRequests._request,
-    Asking.REFUSED: BackupRequests._refused,
-    Asking.BEREFT: BackupRequests._wait,
+ENTER: Mapping[RequestState, Callable[[BackupRequests], None]] = {
+    RequestState.COUNTING: BackupRequests._count,
+    RequestState.REQUESTING: BackupRequests._request,
+    RequestState.REFUSED: BackupRequests._refused,
+    RequestState.BEREFT: BackupRequests._wait,
 }
 TIMERS: Mapping[str, Callable[[BackupRequests], None]] = {"tick": BackupRequests._tick, "asking": BackupRequests._due}
 FROM_OTHERS: Mapping[type[Message], Callable[[BackupRequests, Name, Any], None]] = {
-    AskStanding: BackupRequests._asked,
+    AskStanding: BackupRequests._on_query,
     Standing: BackupRequests._standing,
     RequestBackup: BackupRequests._requested,
     BackupAnswered: BackupRequests._answered,

@@ -16,7 +16,7 @@ Servers: TypeAlias = ReplicationOptions | SharedStoreOptions
 
 KINDS: Mapping[str, type[Servers]] = {"replication": ReplicationOptions, "shared_store": SharedStoreOptions}
 REMOTE = "remote"
-"""The connector to a server elsewhere, such as those that are asked for votes."""
+"""The connector to a server elsewhere, such as those that vote."""
 
 
 class ColocatedOptions(settings.Settings, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class Settings(Struct, frozen=True):
 
 
 PAUSE_US = "200000"
-"""Between two operations of a client, if nothing else is asked for."""
+"""Between two operations of a client, if no setting says otherwise."""
 
 
 def read(given: Mapping[str, str]) -> Settings:

@@ -74,7 +74,7 @@ class ServerHost:
         self.effects: list[Effect] = []
         self._tokens: dict[int, tuple[Server, int]] = {}
         self._last_token = 0
-        self._asked: dict[Name, deque[Server]] = {}
+        self._requesters: dict[Name, deque[Server]] = {}
         self._holders: dict[Name, Server] = {}
         self._timers: dict[str, tuple[Server, str]] = {}
         self._correspondents: dict[Name, dict[Name, None]] = {}
@@ -153,7 +153,7 @@ class ServerHost:
                     self.give(server, Unreachable(address), now_us)
 
     def _lock_answered(self, lock: Name, given: LockAnswered, now_us: int) -> None:
-        server = self._asked[lock].popleft()
+        server = self._requesters[lock].popleft()
         if not self._runs(server):
             if given.granted and lock not in self._holders:
                 self.effects.append(Unlock(lock))
@@ -187,7 +187,7 @@ class ServerHost:
                 case ReadShared(token, shared, key):
                     effects.append(ReadShared(self._token(server, token), server.places[shared], key))
                 case TryLock(lock):
-                    self._asked.setdefault(server.places[lock], deque()).append(server)
+                    self._requesters.setdefault(server.places[lock], deque()).append(server)
                     effects.append(TryLock(server.places[lock]))
                 case Unlock(lock):
                     if self._holders.get(server.places[lock], server) is server:

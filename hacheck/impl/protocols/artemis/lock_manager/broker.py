@@ -36,7 +36,7 @@ class ManagerLink:
         self.held: set[str] = set()
         self.confirmed_us = 0
         self._pings: dict[int, int] = {}
-        self._asked = 0
+        self._requested = 0
         self.locked_number = 0
 
     def ping(self) -> None:
@@ -64,14 +64,14 @@ class ManagerLink:
     def ask(self, operation: Operation, node_id: str, then: str, expected: int = 0, wanted: int = 0) -> None:
         """Asks for an operation. One that was under way before is of no use any more."""
         self.number += 1
-        self.then, self._asked = then, self.number
+        self.then, self._requested = then, self.number
         request = ManagerRequest(self.session, self.number, node_id, operation, expected, wanted)
         self.process.send(self.manager, request)
         self.process.set_timer("manager", self.options.manager_patience_us)
 
     def answered(self, message: ManagerAnswer) -> str:
         """An answer has come. Returns what is to be done with it, or nothing, if it is of no use."""
-        if not self.then or message.number != self._asked:
+        if not self.then or message.number != self._requested:
             return ""
         return self.over()
 

@@ -113,7 +113,7 @@ class LockManager(ProcessNode[Process]):
         new = OPERATIONS[message.operation](self, old, message)
         kept = new or old
         answer = ManagerAnswer(message.session, message.number, new is not None, kept.sequence)
-        token = self._keep(message.node_id, kept) if kept != old else self.process.asked
+        token = self._keep(message.node_id, kept) if kept != old else self.process.requested
         if token > self.process.written:
             self._answer_after(token, sender, answer)
         else:

@@ -145,7 +145,7 @@ def stop(broker: LockedBroker) -> None:
 
 def pong(broker: LockedBroker, sender: Name, message: ManagerPong) -> None:
     """The session lives. A lock that it does not have any more is lost; one that it has, and this broker knows nothing
-    of, was asked for in vain, and is given back."""
+    of, was requested in vain, and is given back."""
     link = broker.link
     if message.session != link.session:
         return

@@ -55,7 +55,7 @@ class ReplicaLink:
 
     `sent`: changes so far. `unacknowledged`: those that are not answered, with the write that each goes with and when
     it was sent. `copying`: files still to be copied, and `batch`, the one under way. `final`: the last question of the
-    copy is asked. `up_to_date`: and answered. `failback`: the replica is the node's own primary.
+    copy gets its query. `up_to_date`: and answered. `failback`: the replica is the node's own primary.
     """
 
     def __init__(self, name: str, replica: Name, failback: bool, tick: int) -> None:
@@ -228,7 +228,7 @@ class Broker:
     def store(self, changes: Changes) -> int:
         """Writes changes here and at the replica: what a `Server` asks of its `Storage`."""
         self.apply(changes)
-        token = self.process.asked + 1
+        token = self.process.requested + 1
         if self.options.bug_replicate_first:
             self.replicate(changes, token)
         written = self.process.write(changes, "")
@@ -240,8 +240,8 @@ class Broker:
         return token
 
     def stored(self) -> int:
-        """The last write asked for."""
-        return self.process.asked
+        """The last write requested."""
+        return self.process.requested
 
     def apply(self, changes: Changes) -> None:
         """The files as they are to be."""

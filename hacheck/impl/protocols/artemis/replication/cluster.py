@@ -138,7 +138,7 @@ def unreachable(broker: Broker, peer: Name) -> None:
 
 
 def stop_server(broker: Broker, sender: Name, message: StopServer) -> None:
-    """An operator stops this broker: nobody is asked to take over, the replica just sees it go."""
+    """An operator stops this broker: no broker is to take over, the replica just sees it go."""
     broker.go(Cause.STOP)
 
 

@@ -96,7 +96,7 @@ MESSAGES: Mapping[type[Message], Callable[[Broker, Name, Any], None]] = {
     FindServer: cluster.find_server,
     ServerFound: start.server_found,
     CopyGivenUp: start.copy_given_up,
-    VoteRequest: votes.asked_to_vote,
+    VoteRequest: votes.vote_requested,
     Vote: votes.voted,
     RegisterBackup: active.registered,
     AlreadyReplicating: backup.already_replicating,

@@ -44,7 +44,7 @@ def begin(broker: Broker, question: str, left: int) -> None:
         process.set_timer("ballot", wait)
 
 
-def asked_to_vote(broker: Broker, sender: Name, message: VoteRequest) -> None:
+def vote_requested(broker: Broker, sender: Name, message: VoteRequest) -> None:
     """A vote is what this broker's topology says. Who does not serve has none."""
     connector = broker.topology.connector(message.node_id)
     options = broker.options
@@ -114,7 +114,7 @@ def vote_again(broker: Broker) -> None:
 
 
 def conclude(broker: Broker, *, won: bool) -> None:
-    """The vote is decided; where there is a network check list, its hosts are asked as well."""
+    """The vote is decided; where there is a network check list, its hosts are pinged as well."""
     broker.process.line(221071 if won else 221070, node_id=broker.node_id)
     if broker.gateways and (won or broker.options.bug_health_overrides_vote):
         broker.vote_won = won

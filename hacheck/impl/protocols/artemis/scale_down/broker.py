@@ -42,17 +42,29 @@ class Absorbed(Struct, frozen=True):
 class Scaling:
     """A scale-down under way.
 
-    `asked`: who has not answered whether it serves; `found`: who does. `target`: the chosen one, or empty. `left`: the
-    messages still to be sent, by number; `sent`: the one that is on its way; `moved`: those that are at the target and
-    here. `number`: of the last `Move` or `Adopt`. `total`: how many messages were moved. `adopting`: all were;
+    `unanswered`: who has not answered whether it serves; `found`: who does. `target`: the chosen one, or empty. `left`:
+    the messages still to be sent, by number; `sent`: the one that is on its way; `moved`: those that are at the target
+    and here. `number`: of the last `Move` or `Adopt`. `total`: how many messages were moved. `adopting`: all were;
     `finished`: the target has everything.
     """
 
-    __slots__ = ("adopting", "asked", "finished", "found", "left", "moved", "name", "number", "sent", "target", "total")
+    __slots__ = (
+        "adopting",
+        "finished",
+        "found",
+        "left",
+        "moved",
+        "name",
+        "number",
+        "sent",
+        "target",
+        "total",
+        "unanswered",
+    )
 
-    def __init__(self, name: str, asked: tuple[Name, ...]) -> None:
+    def __init__(self, name: str, servers: tuple[Name, ...]) -> None:
         self.name = name
-        self.asked = dict.fromkeys(asked)
+        self.unanswered = dict.fromkeys(servers)
         self.found: dict[Name, None] = {}
         self.target = ""
         self.left: deque[int] = deque()

@@ -56,7 +56,7 @@ class Outbox(Struct, frozen=True):
 class ScaleDownClient(SessionClient):
     """One producer with one session. `all`: the servers, its first one first.
 
-    `node_id`: whose session it had last. `target`: where it was sent, or empty; `tries`: how often it asked to be
+    `node_id`: whose session it had last. `target`: where it was sent, or empty; `tries`: how often it tried to be
     let in there. `message`: what is under way or in doubt; `step`: how far it has come; `command`: the last one.
     `sends`: how many were done since it turned to this server. `number`: of its messages. `commands`: of this session.
     `outbox`: its last message, as its disk has it, or, while `writing`, will; `let_in`: where it is let in once its

@@ -76,9 +76,9 @@ def look(broker: ScalingBroker) -> None:
     if broker.state is not State.SCALING or broker.scaling is not None or not server_of(broker).idle():
         return
     scaling = broker.scaling = Scaling(broker.process.fresh(), broker.plan.targets)
-    for target in scaling.asked:
+    for target in scaling.unanswered:
         broker.process.send(target, FindTarget(scaling.name))
-    if scaling.asked:
+    if scaling.unanswered:
         broker.step_after(broker.plan.wait_us)
     else:
         nowhere(broker)
@@ -107,10 +107,10 @@ def target_found(broker: ScalingBroker, sender: Name, message: TargetFound) -> N
     scaling = scaling_of(broker, message.scaling)
     if scaling is None or scaling.target:
         return
-    scaling.asked.pop(sender, None)
+    scaling.unanswered.pop(sender, None)
     if message.group == broker.plan.group:
         scaling.found[sender] = None
-    if not scaling.asked:
+    if not scaling.unanswered:
         choose(broker, scaling)
 
 
@@ -245,15 +245,15 @@ def move_refused(broker: ScalingBroker, sender: Name, message: MoveRefused) -> N
 
 
 def unreachable(broker: ScalingBroker, peer: Name) -> None:
-    """Somebody who was asked, or the target, is gone."""
+    """A server that was to answer, or the target, is gone."""
     scaling = broker.scaling
     if broker.state is not State.SCALING or scaling is None or scaling.finished:
         return
     if scaling.target == peer:
         fail(broker, scaling)
-    elif peer in scaling.asked and not scaling.target:
-        del scaling.asked[peer]
-        if not scaling.asked:
+    elif peer in scaling.unanswered and not scaling.target:
+        del scaling.unanswered[peer]
+        if not scaling.unanswered:
             choose(broker, scaling)
 
 

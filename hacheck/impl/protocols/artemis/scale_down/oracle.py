@@ -56,7 +56,7 @@ class ScaleDownOracle:
         """A record of a member."""
         event, fields = record.event, record.fields
         if event == "asked":
-            self.ledger.asked(member, fields)
+            self.ledger.requested(member, fields)
         elif event == "told":
             self.ledger.answered(fields)
             if fields["outcome"] == "ok":

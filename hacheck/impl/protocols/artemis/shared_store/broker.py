@@ -45,7 +45,7 @@ class Activation(Struct, frozen=True):
 
 
 class Tables(Struct, frozen=True):
-    """What is done where: on entering a state, and when something that was asked for comes."""
+    """What is done where: on entering a state, and when an answer comes."""
 
     enter: Mapping[State, Callable[[Broker], None]]
     timers: Mapping[str, Callable[[Broker], None]]
@@ -59,7 +59,7 @@ class Broker:
     """What a broker knows. `role`: what it is by nature, `primary` or `backup`.
 
     `serves_with`: the kind of server that it makes. `server`: there while it serves, or finishes what it had begun.
-    `activation`: its own. `trying`, `holding`: locks that were asked for, and those it believes to hold. `expected`:
+    `activation`: its own. `trying`, `holding`: locks that were requested, and those it believes to hold. `expected`:
     for each purpose the read that is still of use. `announcing`: it waits to take over, and says so. `announced`: when
     others last said so. `failing_back_since_us`: since when it has seen the mark of a primary that wants to fail back,
     or -1. `marked`: its own mark is there. `unconfirmed`: what the monitor still waits for. `verifying`: the write
@@ -102,7 +102,7 @@ class Broker:
         self.cached_state: tuple[int, bytes | None] = (0, None)
 
     def go(self, cause: Cause) -> None:
-        """Changes the state. What was asked for in the old one is of no use any more."""
+        """Changes the state. What was requested in the old one is of no use any more."""
         old, self.state = self.state, BROKER.next(self.state, cause)
         self.expected.clear()
         self.process.cancel_timer("step")
@@ -158,5 +158,5 @@ class Broker:
         return self.process.write(changes, "", STORE)
 
     def stored(self) -> int:
-        """The last write asked for."""
-        return self.process.asked
+        """The last write requested."""
+        return self.process.requested

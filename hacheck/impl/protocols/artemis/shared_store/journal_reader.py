@@ -1,4 +1,4 @@
-"""Reading the journal from a shared store, which can be asked for one file at a time and has no list of them."""
+"""Reading the journal from a shared store, which gives one file at a time and has no list of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hacheck.impl.protocols.artemis.journal import Journal, record_key
 from hacheck.impl.protocols.artemis.options import BrokerOptions
 
 WINDOW = 32
-"""So many records are asked for at a time."""
+"""So many records are read at a time."""
 
 
 class JournalReader:
