@@ -95,7 +95,8 @@ def _constants(request: Request, specification: Specification, settings: Mapping
     names = tuple(given) or time_constants(specification)
     if not names:
         numbers = [one.name for one in specification.parameters if one.kind == "param"]
-        named = f"--vary {' --vary '.join(numbers[:NAMED_MAX])}" if numbers else "declare one: `param lease = 4 in 1..9`"
+        declared = " ".join(f"--vary {name}" for name in numbers[:NAMED_MAX])
+        named = declared or "declare one: `param lease = 4 in 1..9`"
         raise BadInput("no lease or clock of this spec depends on a setting", f"name the settings: {named}")
     try:
         return tuple(constant(specification, name, given.get(name), settings) for name in names)
