@@ -20,7 +20,7 @@ def test_every_word_of_the_language_and_every_term_is_explained() -> None:
     ("word", "said"),
     [
         ("leads_to", "Write `leads_to NAME: … ~> … fair all`."),
-        ("every", "Write `every x: T satisfies …`."),
+        ("every", "Write `every x: T satisfies …`, or of some of them `every x: T where … satisfies …`."),
         ("take", "| `take(s, n)`, `drop(s, n)` | the first `n` elements; all but the first `n` |"),
         ("paused", "`paused`"),
         ("acknowledged to clients", "marks what clients have been"),

@@ -202,6 +202,17 @@ CLAIMED = [
     ("invariant two: every s, t: Server satisfies s == t", "each has its type", TWO),
     ("invariant two: every s: Server, every t: Server satisfies s == t", "each has its type", TWO),
     ("invariant two: every s: Server where s.term == 1", "`every x: T satisfies …`", EVERY + "s.term == 1"),
+    (
+        "invariant two: every s: Server where s.mode == active and s.term == 1",
+        "`every x: T where … satisfies …`",
+        "invariant two: every s: Server where s.mode == active satisfies s.term == 1",
+    ),
+    ("invariant two: s.term == 1 for all s: Server", "`every x: T satisfies …`", EVERY + "s.term == 1"),
+    (
+        "invariant two: at most one s: Server where s.mode == active for every n: 0..2",
+        "`every x: T satisfies …`",
+        "invariant two: every n: 0..2 satisfies at most one s: Server where s.mode == active",
+    ),
     ("invariant two: every s: Server: s.term == 1", "`every x: T satisfies …`", EVERY + "s.term == 1"),
     ("invariant two: every s: Server | s.term == 1", "`every x: T satisfies …`", EVERY + "s.term == 1"),
     (

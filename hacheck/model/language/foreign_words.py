@@ -21,6 +21,7 @@ FAIR = "a property asks for it, at its end: `fair all`, or `strongly fair NAME`"
 FAULTS = "write `faults { crash T up to 1, lose MESSAGE up to 1 }`"
 STATEMENT = "a statement stands in an action, a handler or a procedure, after `do`"
 FUNCTION = "what has a value: `define NAME(n: T) = …`; what changes something: `procedure NAME(n: T) do …`"
+OF_ALL = "of what it is said stands before it: `every x: T satisfies …`"
 SYSTEM = 'a file begins with `system NAME "…"`'
 
 DECLARATIONS = {
@@ -89,6 +90,7 @@ STATEMENTS = {
 EXPECTED = "what is not named must hold: `expect all hold`, or only what does not, `expect NAME violated`"
 NO_BRACKETS = "brackets stand also around nothing: `()`"
 PARTS = "two parts are cut by `cut A - B`, where A and B are kinds of nodes"
+FOR_ALL = re.compile(r"for\s*(all|any|each|every)\b")
 AFTER = re.compile(r"\b(invariant|lemma|reachable|eventually|leads_to)\s+\w+\s*$")
 
 
@@ -102,6 +104,8 @@ def foreign_word(failure: Unreadable, words: Set[str], text: str) -> tuple[int, 
     if failure.kind == END and (ended := re.search(r"\w+\s*$", text)) is not None:
         place_before, start = ended.start(), len(text)
     last = text[place_before:start].strip()
+    if failure.text in ("for", "forall") and FOR_ALL.match(text, start) and text[:start].rpartition("\n")[2].strip():
+        return start, end, OF_ALL
     if "invariant" in words and "check" in words and failure.text in DECLARATIONS:
         return start, end, DECLARATIONS[failure.text]
     if kind_before == NAME and {":=", "(", "."} <= words and "then" not in words:  # `last` was read as a place

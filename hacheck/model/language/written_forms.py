@@ -67,7 +67,7 @@ STATEMENT_FORMS = {
     "no": ("no x: T where …", ("where",)),
     "most": ("most x: T where …", ("where",)),
     "count": ("count x: T where …", ("where",)),
-    "every": ("every x: T satisfies …", ("satisfies",)),
+    "every": ("every x: T satisfies …`, or of some of them `every x: T where … satisfies …", ("satisfies",)),
     "at most one": ("at most one x: T where …", ("where",)),
     "exactly one": ("exactly one x: T where …", ("where",)),
     "max": ("max x: T by …", ("by",)),
