@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.text import Text
 from rich.theme import Theme
 
+from hacheck.checker.pictures.charset import IN_ASCII, shows_unicode
+
 if TYPE_CHECKING:
     from hacheck.model.language import Specification
 
@@ -70,15 +72,16 @@ def error_console(*, no_color: bool = False) -> Console:
     return console_for(sys.stderr, no_color=no_color)
 
 
-def console_for(stream: TextIO, *, no_color: bool = False) -> Console:
-    """A console on a stream. NO_COLOR and TERM=dumb are honoured; what the encoding lacks is replaced, not an
-    error."""
+def console_for(stream: TextIO, *, no_color: bool = False, unicode: bool | None = None) -> Console:
+    """A console on a stream, with the characters that `charset` finds unless `unicode` says so. NO_COLOR and TERM=dumb
+    are honoured; what the encoding lacks is replaced, not an error."""
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="replace")
     plain = no_color or os.environ.get("NO_COLOR", "") != ""
+    in_ascii = not (shows_unicode(stream) if unicode is None else unicode)
     return _Console(
-        file=stream if stream.isatty() else cast(TextIO, Trimmed(stream)),
+        file=cast(TextIO, Plain(stream, in_ascii=in_ascii)) if in_ascii or not stream.isatty() else stream,
         theme=THEME,
         highlight=False,
         emoji=False,
@@ -95,24 +98,28 @@ class _Console(Console):
         raise BrokenPipeError
 
 
-class Trimmed:
-    """A stream that drops the blanks with which tables are filled up at the end of lines."""
+class Plain:
+    """A stream without the blanks with which tables are filled up at the end of lines, unless it is a terminal; in
+    ASCII where that is what is to be written."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, in_ascii: bool) -> None:
         self._stream = stream
-        self.encoding = stream.encoding
+        self._in_ascii = in_ascii
+        self.encoding = "ascii" if in_ascii else stream.encoding
 
     def write(self, text: str) -> int:
         """Writes whole lines; rich never writes less."""
-        return self._stream.write(re.sub(r"[ ]+(?=\n|$)", "", text))
+        if self._in_ascii:
+            text = text.translate(IN_ASCII)
+        return self._stream.write(text if self.isatty() else re.sub(r"[ ]+(?=\n|$)", "", text))
 
     def flush(self) -> None:
         """Writes out what is buffered."""
         self._stream.flush()
 
     def isatty(self) -> bool:
-        """It is no terminal."""
-        return False
+        """Whether the stream is a terminal."""
+        return self._stream.isatty()
 
     def fileno(self) -> int:
         """The stream's own descriptor."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Limits, Progress
-from hacheck.checker.pictures.glyphs import UNICODE
+from hacheck.checker.pictures.charset import shows_unicode
+from hacheck.checker.pictures.glyphs import ASCII, UNICODE
 from hacheck.checker.pictures.picture_lines import picture_lines
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views
@@ -125,9 +127,11 @@ def _again(result: Explored, specification: Specification, name: str) -> list[st
 
 
 def run_lines(system: System, run: Run, about: Property | None) -> Iterator[str]:
-    """The picture of a run as `hacheck verify` shows it, in lines of text."""
+    """The picture of a run as `hacheck verify` shows it, in lines of text for the terminal of this process, which stays
+    where it is while pytest captures what is printed."""
     reader = ViewReader(Views(system, {}).view(run, about).to_json())
-    yield from (line.plain for line in picture_lines(reader, WIDTH, UNICODE))
+    glyphs = UNICODE if shows_unicode(sys.__stdout__) else ASCII
+    yield from (line.plain for line in picture_lines(reader, WIDTH, glyphs))
 
 
 def _wrapped(lines: Iterable[str]) -> Iterator[str]:

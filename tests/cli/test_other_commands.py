@@ -85,7 +85,7 @@ def test_every_code_is_listed_and_explained_with_its_examples() -> None:
     listed = hacheck("explain").out
     for code, info in CODES.items():
         assert code in listed
-        told = " ".join(hacheck("explain", code.lower()).out.split())
+        told = " ".join(hacheck("explain", code.lower(), PYTHONIOENCODING="utf-8").out.split())
         assert info.headline in told
         assert " ".join(info.explanation.split()) in told
         assert " ".join(info.example_right.split()) in told

@@ -26,7 +26,7 @@ def test_clock_of_a_node_is_told_as_a_field_of_it(tmp_path: Path) -> None:
         "every Server clock = 0",
         "1 Server 1 clock",
         "a node's clock goes on",
-        "clock 0 → 1",
+        "clock 0 -> 1",
         "so time 0",
     ]
     assert story[start + 6] == "clock of Server Server 1: 1, Server 2: 0"
@@ -45,7 +45,7 @@ def test_clock_in_a_guard_reads_as_in_the_spec(tmp_path: Path) -> None:
 def test_step_that_cannot_be_completed_is_told_with_its_place(tmp_path: Path) -> None:
     spec, found, run = tmp_path / "over.ha", tmp_path / "found.json", tmp_path / "run.json"
     spec.write_text('system Over "x"\nnode S { n: 0..1 = 0 }\naction go(s: S) do\n  s.n := s.n + 1\n')
-    beneath = ["✘ next, go cannot be completed: S 1.n would be 2, outside 0..1", f"{spec}:3"]
+    beneath = ["x next, go cannot be completed: S 1.n would be 2, outside 0..1", f"{spec}:3"]
     for command in (
         ("verify", str(spec), "--json", str(found)),
         ("simulate", str(spec), "--json", str(run)),

@@ -2,7 +2,8 @@
 
 Each file in `outputs/` begins with a command and holds what it prints in the folder `specs/`, what it says on
 standard error, and its exit code. To add one, write the command alone and run `pytest tests/golden --update-golden`;
-then read the difference. Times are scrubbed.
+then read the difference. Times are scrubbed. What is printed goes to no terminal, so it is ASCII unless a command
+begins with PYTHONIOENCODING=utf-8.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def printed(command: str, folder: Path) -> str:
     """What a command line prints, as it stands in its file."""
     words = shlex.split(command)
     variables = dict(word.split("=", 1) for word in words[: words.index("hacheck")])
-    ended = hacheck(*words[words.index("hacheck") + 1 :], columns=int(variables.get("COLUMNS", "80")))
+    columns = int(variables.pop("COLUMNS", "80"))
+    ended = hacheck(*words[words.index("hacheck") + 1 :], columns=columns, **variables)
     parts = [f"$ {command}", scrubbed(ended.out, folder)]
     if ended.err:
         parts += ["--- standard error", scrubbed(ended.err, folder)]

@@ -56,6 +56,7 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """What `pytest` returns and prints, in this process: starting one takes longer than all that is tested here."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")  # pictures as a terminal shows them
     monkeypatch.delenv("CI", raising=False)  # there, pytest's own summary repeats each failure in whole lines
     monkeypatch.delenv("BUILD_NUMBER", raising=False)
 

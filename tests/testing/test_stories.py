@@ -46,10 +46,10 @@ The smallest change that the model accepts: extra line: without this line.
 The model up to there, by a shortest run:
 
         Server 1
-  0         │
-  1         ◆       count: n = 1
-  2         ◆       count: n = 2
-│ up
+  0         |
+  1         *       count: n = 1
+  2         *       count: n = 2
+| up
 
 Its file was empty.
 

@@ -120,6 +120,6 @@ def show_text(views: Sequence[View], request: DiagramRequest, *, to_file: str | 
             console.print(text_diagram(console, view))
         return
     with replacing(Path(to_file)) as own, own.open("w", encoding="utf-8") as stream:
-        console = console_for(stream, no_color=True)
+        console = console_for(stream, no_color=True, unicode=True)
         for view in views:
             console.print(text_diagram(console, view))
