@@ -83,9 +83,20 @@ def _kept(system: System, run: Run, fair: Fairness, states: list[State]) -> str:
     if not taken and not idle:
         return ""
     said = [f"{whose} in step {step}".strip() for whose, step in taken.items()]
-    said += [f"{whose} cannot go on after step {after}".strip() for whose, after in idle.items() if after >= 0]
+    stopped: dict[int, list[str]] = {}
+    for whose, after in idle.items():
+        if after >= 0:
+            stopped.setdefault(after, []).append(whose)
+    said += [f"{_listed(who)} cannot go on after step {after}".strip() for after, who in stopped.items()]
     more = [f"{len(said) - NAMED_MAX} more"] if len(said) > NAMED_MAX + 1 else []
     return f"{fair.handler}: {'; '.join([*said[:NAMED_MAX], *more] if more else said)}" if said else ""
+
+
+def _listed(names: list[str]) -> str:
+    """`Client 1 and Client 2`; of many the number."""
+    if len(names) > NAMED_MAX:
+        return f"{', '.join(names[: NAMED_MAX - 1])} and {len(names) - NAMED_MAX + 1} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _enabled(system: System, fair: Fairness, states: list[State]) -> dict[str, list[bool]]:

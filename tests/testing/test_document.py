@@ -67,7 +67,8 @@ def test_the_spec_is_one_and_its_check_comes_out(folder: Path) -> None:
     assert explored(system, question).outcome == "expected"
 
 
-def test_the_run_that_is_told_is_that_of_the_code(folder: Path) -> None:
+def test_the_run_that_is_told_is_that_of_the_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")  # the document shows pictures as a terminal does
     lines = FILES["failure"].split("To see it again:\n\n")[1].splitlines()
     names: dict[str, Any] = {}
     exec("\n".join(line[4:] for line in lines), names)  # what a reader does with it

@@ -241,7 +241,7 @@ def test_an_endless_run_names_who_never_gets_there() -> None:
     reader = ViewReader(Views(system, {}).view(answer.run, system.properties[0]).to_json())
     assert reader.loop is not None
     (part,) = broken_parts(reader)
-    assert (part.instance, part.facts) == ("S 1", ("mode is waiting, not serving", "up(S 1)"))
+    assert (part.instance, part.facts) == ("S 1", ("mode is waiting, not serving", "S 1 is up"))
     text = "\n".join(line.plain for line in picture_lines(reader, 80, UNICODE))
     assert "serves never comes true" in text
     assert "S 1: mode is waiting, not serving" in text

@@ -15,6 +15,9 @@ FACTS_MAX = 6
 INSTANCES_MAX = 3
 """So many instances at most are named."""
 
+VALUES_MAX = 4
+"""So many values at most say why no instance of a quantifier holds."""
+
 
 DECIDING = {
     ("none", False): True, ("every", False): False, ("some", True): True, ("at_most_one", False): True,
@@ -23,8 +26,8 @@ DECIDING = {
 
 
 class Broken(Struct, frozen=True):
-    """An instance that breaks a property (`Replica 2`, or nothing where the property has no instances) with the facts
-    that make it so. `nodes`: those that it is about, `facts` included."""
+    """An instance that breaks a property (`Replica 2`, `m = 1`, or nothing where the property has no instances) with
+    the facts that make it so. `nodes`: those that it is about, `facts` included."""
 
     instance: str
     facts: tuple[str, ...]
@@ -117,7 +120,12 @@ class _Facts:
                 return [("", self.facts(part, False))]
 
     def _of(self, part: Json, instances: list[Json], value: bool) -> list[tuple[str, list[str]]]:
-        return [(one["instance"], self._own(part, one, self.facts(one, value))) for one in instances]
+        return [(self._called(part, one), self._own(part, one, self.facts(one, value))) for one in instances]
+
+    def _called(self, part: Json, instance: Json) -> str:
+        """An instance, with its variable where it is no node."""
+        name = str(instance["instance"])
+        return name if self.reader.mentions(name) else f"{part['variable']} = {name}"
 
     def _own(self, part: Json, instance: Json, facts: list[str]) -> list[str]:
         """The facts of an instance, which is named in front of them."""
@@ -178,7 +186,20 @@ class _Facts:
         if value == (part["op"] == "some"):  # there are instances that make it so
             hit = [one for one in part["instances"] if self.truth(one) is wanted]
             return [fact for one in hit[:2] for fact in self._other(part, one, self.facts(one, wanted))]
-        return [part["text"] if value else f"{part['text']} is false"]
+        said = _said(part["text"], value)
+        values = list(dict.fromkeys(fact for one in part["instances"] for fact in self._values(part, one)))
+        return [f"{said} ({', '.join(values)})" if 0 < len(values) <= VALUES_MAX else said]
+
+    def _values(self, part: Json, instance: Json) -> list[str]:
+        """What an instance of a quantifier compares: `Server 1's queue is []`."""
+        leaves, found = [instance], list[str]()
+        for leaf in leaves:
+            leaves += [*leaf.get("children", ()), *leaf.get("instances", ())]
+            found += [
+                f"{one['text']} is {self.reader.strings[one['values'][self.number]]}"
+                for one in leaf.get("operands", ())
+            ]
+        return [_possessive(one) for one in self._other(part, instance, found)]
 
     def _leaf(self, part: Json, value: bool) -> str:
         """One comparison, with what it compares."""
@@ -203,6 +224,9 @@ def _possessive(words: str) -> str:
     """`(Client 1).phase` as `Client 1's phase`."""
     return re.sub(r"\((\w+ \d+)\)\.", r"\1's ", words)
 
+
+NAME = r"(\w+ \d+'s )?[\w.]+(\([^()]*\)|\[[^\[\]]*\])?"
+"""A variable or a definition that is true or not: `disorder`, `kept(1)`."""
 
 COMPARED = {"<=": "at most", "<": "less than", "==": "equal to", "!=": "different from"}
 
@@ -231,4 +255,13 @@ def _sentence(text: str, value: bool, operands: list[tuple[str, str]]) -> str:
             no = "" if value else "not "
             return f"{left} {known[0][1]} is {no}{COMPARED[operator]} {right} {known[1][1]}"
     values = ", ".join(f"{what} is {words}" for what, words in known)
-    return (text if value else f"{text} is false") + (f" ({values})" if values else "")
+    return _said(text, value) + (f" ({values})" if values else "")
+
+
+def _said(text: str, value: bool) -> str:
+    """That something is true or not: a comparison that is true speaks for itself, a name does not."""
+    if (matched := re.fullmatch(r"up\((.+)\)", text)) is not None:
+        return f"{matched[1]} is {'up' if value else 'down'}"
+    if value and not re.fullmatch(NAME, text):
+        return text
+    return f"{text} is {'true' if value else 'false'}"

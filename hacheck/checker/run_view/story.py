@@ -12,7 +12,9 @@ from msgspec import Struct
 
 from hacheck.checker.run_view.beliefs import Belief
 from hacheck.checker.run_view.broken_part import Broken
+from hacheck.checker.run_view.captions import FAILED
 from hacheck.checker.run_view.view_reader import Json, ViewReader
+from hacheck.wording import plural
 
 SENTENCES_MAX = 9
 FACTS_MAX = 2
@@ -20,6 +22,9 @@ FACTS_MAX = 2
 
 ITEMS_MAX = 4
 """So many things that clients were promised are named, the last ones."""
+
+REFUSED_MAX = 2
+"""So many refused calls of a cycle are named."""
 
 LATE = 3
 """A message is late that is taken so many steps after it was sent, or more."""
@@ -56,10 +61,27 @@ def _faults(reader: ViewReader) -> Iterator[Sentence]:
             at.setdefault(fault_words(reader, step), []).append(step)
     if not at:
         if reader.last and reader.property is not None:
-            yield Sentence("faults", "Nothing failed: this run has no fault at all.", ())
+            yield _without_fault(reader)
         return
     said = ", ".join(f"{words} ({', '.join(map(str, steps))})" for words, steps in at.items())
     yield Sentence("faults", f"Faults: {said}.", tuple(step for steps in at.values() for step in steps))
+
+
+def _without_fault(reader: ViewReader) -> Sentence:
+    """What is to be said of a run without a fault, in which calls may fail all the same."""
+    failed = [
+        (step, call)
+        for step in range(1, reader.last + 1)
+        for call in reader.effects(step, "call")
+        if call["outcome"] in FAILED
+    ]
+    if not failed:
+        return Sentence("faults", "Nothing failed: this run has no fault at all.", ())
+    step, call = failed[-1]
+    text = f"No node, link or lock fails. But `{call['op']}` of {call['from']} to {call['to']} gets no answer"
+    done = "though it is done" if call["outcome"] == "answer lost" else "and is not done"
+    before = f"; before it {plural(len(failed) - 1, 'call')} failed, too" if len(failed) > 1 else ""
+    return Sentence("faults", f"{text}, {done} ({step}){before}.", (step,))
 
 
 def fault_words(reader: ViewReader, step: int) -> str:
@@ -96,6 +118,8 @@ def _matters(reader: ViewReader, belief: Belief, broken: Sequence[Broken]) -> bo
     acted = _acted(reader, belief)
     named = {node for one in broken for node in one.nodes}
     ends = reader.actor(reader.last) == belief.holder if reader.last else False
+    if belief.rule == "lock" and belief.holder in named:
+        return True
     return bool(acted) and (
         ends or belief.rule == "lock" or belief.holder in named or belief.about in named or reader.loop is not None
     )
@@ -115,7 +139,8 @@ def _belief(reader: ViewReader, belief: Belief) -> Sentence:
     if belief.rule == "lock":
         how = f"{belief.holder} believes it holds {belief.about}, {_since(belief.born)}. It does not: "
         lost = f"{belief.about} was lost at step {belief.wrong}, and {belief.holder} was not notified."
-        text = f"{how}{lost} It acts on that at step{_s(acted)} {_listed(acted)}."
+        acts = f"It acts on that at step{_s(acted)} {_listed(acted)}." if acted else "At the end it still believes so."
+        text = f"{how}{lost} {acts}"
         return Sentence("lock", text, _steps(belief.born, belief.wrong, *acted))
     holder, about = belief.holder, belief.about
     text = f"{holder} counts on {about}: {_since(belief.born)} its `{belief.variable}` names it. "
@@ -281,7 +306,21 @@ def _loop(reader: ViewReader) -> Iterator[Sentence]:
     text = f"From step {reader.loop + 1} on the run repeats for ever ({', '.join(names)})"
     if prop:
         text += f"; every process that must get its turn gets it, and still {never}"
-    yield Sentence("loop", f"{text}.", (reader.loop + 1,))
+    refused = _refused(reader, range(reader.loop + 1, reader.last + 1))
+    if refused:
+        text += f". In each round {' and '.join(refused.values())}"
+    yield Sentence("loop", f"{text}.", _steps(reader.loop + 1, *refused))
+
+
+def _refused(reader: ViewReader, steps: Sequence[int]) -> dict[int, str]:
+    """The calls in some steps that are answered with no, two at most."""
+    found = {
+        step: f"`{call['op']}` of {call['from']} to {call['to']} is answered false (step {step})"
+        for step in steps
+        for call in reader.effects(step, "call")
+        if call["outcome"] == "answered" and call["answer"] == "false"
+    }
+    return dict(list(found.items())[:REFUSED_MAX])
 
 
 def _break(reader: ViewReader) -> Iterator[Sentence]:
@@ -303,7 +342,8 @@ def _is_violated(reader: ViewReader) -> bool:
 def _facts(broken: Sequence[Broken]) -> Iterator[Sentence]:
     for one in broken[:FACTS_MAX]:
         if one.facts:
-            start = f"Of {one.instance}: " if one.instance else "In the last state: "
+            word = "For" if " = " in one.instance else "Of"
+            start = f"{word} {one.instance}: " if one.instance else "In the last state: "
             yield Sentence("facts", f"{start}{'; '.join(one.facts)}.", ())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -35,7 +35,7 @@ def shown_run(
     `about`: the property that the run decides. `places`: where an action is declared, for one that cannot be completed.
     `blamed`: what it needs, if that was tried.
     """
-    fairness = [] if about is None else [f"fairness kept by {one}" for one in kept_fairness(system, run, about)]
+    fairness = [] if about is None else _fairness_lines(kept_fairness(system, run, about))
     if about is not None and (waiting := put_off(system, run, about)):
         named = ", ".join(waiting[:PUT_OFF_MAX]) + (
             f" and {len(waiting) - PUT_OFF_MAX} more" if waiting[PUT_OFF_MAX:] else ""
@@ -48,6 +48,15 @@ def shown_run(
     if run.error is not None:
         below.append(fault_part(system, run, symbols(console), places))
     return Group(picture, *below) if below else picture
+
+
+def _fairness_lines(kept: Iterable[str]) -> list[str]:
+    """A line for each way in which fairness is kept, with all that keep it so."""
+    handlers: dict[str, list[str]] = {}
+    for one in kept:
+        handler, _, how = one.partition(": ")
+        handlers.setdefault(how, []).append(handler)
+    return [f"fairness kept by {', '.join(names)}: {how}" for how, names in handlers.items()]
 
 
 def settings_line(system: System, specification: Specification) -> str:

@@ -76,9 +76,10 @@ function goodRunOf(view) {
 /** A sentence of the story: the numbers of its steps are buttons, what is in backquotes is code. */
 function linked(sentence) {
   const steps = new Set(sentence.steps.map(String));
-  return brief(sentence.text).split(/(`[^`]*`|\d+)/).map((part) => {
-    if (part.startsWith("`") && part.length > 1) return h("code", {}, part.slice(1, -1));
-    return steps.has(part) ? jump(Number(part)) : part;
+  return brief(sentence.text).split(/(`[^`]*`|(?:\b[Ss]teps? |\()\d+(?:, \d+)*)/).map((part, place) => {
+    if (place % 2 === 0) return part;
+    if (part.startsWith("`")) return h("code", {}, part.slice(1, -1));
+    return part.split(/(\d+)/).map((one) => (steps.has(one) ? jump(Number(one)) : one));
   });
 }
 

@@ -36,9 +36,10 @@ function drawDiagram(container) {
   const picture = new Picture(view, columns, x, lane, height, total, steps);
   const canvas = s("svg", { width: 40 + columns.length * lane, height: (total + 1) * height + 16, "aria-hidden": "true" },
     PATTERNS(), picture.parts());
+  const room = Math.floor((lane - 10) / 7.6);
+  const tight = columns.some((column) => column.kind === "node" && column.id.length > room);
   const heads = h("div", { class: "heads", "aria-hidden": "true" }, columns.map((column) => {
-    const head = h("span", {}, lane < 76 && column.kind === "node" ? view.short(column.id)
-      : lane < 60 ? column.id.slice(0, 6) : column.id);
+    const head = h("span", { title: column.id }, cut(tight && column.kind === "node" ? view.short(column.id) : column.id, room));
     head.style.left = `${x.get(column.id)}px`;
     return head;
   }));
@@ -92,6 +93,15 @@ const PATTERNS = () => s("defs", {},
 const marker = (id, fill) => s("marker", { id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7,
   orient: "auto" }, s("path", { d: "M0 0L10 5L0 10z", fill }));
 
+/** Words in so much room at most. */
+const cut = (words, room) => (words.length > room ? `${words.slice(0, Math.max(room - 1, 2))}…` : words);
+
+/** From where to where a label reaches. */
+function extent(x, words, attributes) {
+  const width = words.length * 6.2, left = attributes["text-anchor"] === "middle" ? x - width / 2 : x;
+  return { left, right: left + width };
+}
+
 /** What is drawn, in the order in which it lies on each other. */
 class Picture {
   constructor(view, columns, x, lane, height, total, steps) {
@@ -108,12 +118,15 @@ class Picture {
 
   /** A label where it lies on no other one: as far from its place as the first shift that does it. */
   label(x, y, words, attributes, shifts = [0]) {
-    const width = words.length * 6.2, left = attributes["text-anchor"] === "middle" ? x - width / 2 : x;
-    const isFree = (shift) => this.taken.every((box) => left + width < box.left || box.right < left
-      || y + shift + 2 < box.top || box.bottom < y + shift - 10);
-    const at = y + (shifts.find(isFree) ?? shifts[0]);
-    this.taken.push({ left, right: left + width, top: at - 10, bottom: at + 2 });
+    const { left, right } = extent(x, words, attributes);
+    const at = y + (shifts.find((shift) => this.isFree(left, right, y + shift)) ?? shifts[0]);
+    this.taken.push({ left, right, top: at - 10, bottom: at + 2 });
     return this.text(x, at, words, attributes);
+  }
+
+  /** Whether nothing lies where a label would be. */
+  isFree(left, right, y) {
+    return this.taken.every((box) => right < box.left || box.right < left || y + 2 < box.top || box.bottom < y - 10);
   }
 
   parts() {
@@ -243,14 +256,19 @@ class Picture {
     return [[-1.6, 1.6].map((shift) => s("line", { x1, y1: y + shift, x2, y2: y + shift, stroke: color })),
       arrow.ok ? s("path", { d: `M${x2 - 2 * direction} ${y - 5}L${x2 + 6 * direction} ${y}L${x2 - 2 * direction} ${y + 5}Z`,
         fill: color }) : this.text(x2, y + 5, "✗", { fill: color, "text-anchor": "middle", "font-weight": 700 }),
-      arrow.label && this.lane > 60 ? this.label(from + direction * this.lane / 2, y - 5, this.short(arrow.label),
-        { fill: color, "text-anchor": "middle" }) : null];
+      arrow.label && this.lane > 60 ? this.callLabel(this.short(arrow.label), color, [from, to], y - 5) : null];
+  }
+
+  /** The name of a call: beside its caller, or beside its callee where another call of the step has its name there. */
+  callLabel(words, color, [from, to], y) {
+    const half = Math.sign(to - from) * this.lane / 2, attributes = { fill: color, "text-anchor": "middle" };
+    const { left, right } = extent(from + half, words, attributes);
+    return this.label(this.isFree(left, right, y) ? from + half : to - half, y, words, attributes);
   }
 
   /** A name that fits between two lanes. */
   short(name) {
-    const room = Math.floor((this.lane - 20) / 5.6);
-    return name.length > room ? `${name.slice(0, room - 1)}…` : name;
+    return cut(name, Math.floor((this.lane - 20) / 5.6));
   }
 
   event(step, row) {
@@ -303,7 +321,7 @@ class Picture {
     const x = this.x.get("clients"), from = this.x.get(step.actor);
     return [from === undefined ? null : s("line", { x1: from + 9, y1: y, x2: x - 8, y2: y, stroke: "var(--good)",
       "stroke-width": 2, "marker-end": "url(#head-ack)" }),
-      this.text(x, y + 16, `✔ ${brief(effect.item)}`, { fill: "var(--good)", "text-anchor": "middle", "font-weight": 700 })];
+      this.text(x, y + 16, `✔ ${cut(brief(effect.item), Math.floor(this.lane / 6.8))}`, { fill: "var(--good)", "text-anchor": "middle", "font-weight": 700 })];
   }
 
   /** A bracket under the nodes that the broken part counts as a majority. */
