@@ -1,6 +1,7 @@
 """A pair of real Artemis brokers, primary and backup, on loopback: configured, started, killed, paused; its logs kept.
 
-`brokers/<broker>/log/artemis.log` is the log of all incarnations of a broker, `timeline.txt` what was done to them.
+In `brokers`, `<broker>/log/artemis.log` is the log of all incarnations of a broker, `timeline.txt` what was done to
+them, and `client.jsonl` what clients were answered.
 The brokers are called as the specs call them: server 1 is the primary, server 2 its backup.
 **Source**: Broker failover protocols, 2.2 to 2.5; Artemis user manual, "High Availability and Failover".
 """
@@ -11,11 +12,13 @@ import shutil
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 
 from hacheck.replay.artemis.brokers import CONFIGURATION
 from hacheck.replay.artemis.jars import SERVER
 from hacheck.replay.processes import ProcessGroup, free_base
+from tests.interop.artemis_clients import Journal, Writer, read_all
 
 NAMES = {1: "server-1", 2: "server-2"}
 POLICIES = {
@@ -30,6 +33,7 @@ POLICIES = {
         "<allow-failback>true</allow-failback><restart-backup>true</restart-backup></backup></shared-store>",
     },
 }
+FIRST_MESSAGE_SECONDS_MAX = 60.0
 CONNECTORS = """
       <connector name="own">tcp://127.0.0.1:{own}</connector>
       <connector name="other">tcp://127.0.0.1:{other}</connector>
@@ -55,6 +59,7 @@ class Pair:
     processes: ProcessGroup
     base: int = field(default_factory=lambda: free_base(4, set()))
     began: float = field(default_factory=time.time)
+    writers: list[Writer] = field(default_factory=list)
 
     @property
     def brokers(self) -> Path:
@@ -82,8 +87,33 @@ class Pair:
     def note(self, what: str) -> None:
         now = time.time()
         clock = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-        with (self.folder / "timeline.txt").open("a") as lines:
+        with (self.brokers / "timeline.txt").open("a") as lines:
             lines.write(f"t=+{now - self.began:08.3f} {clock} {what}\n")
+
+    # ---- clients ----
+
+    @cached_property
+    def journal(self) -> Journal:
+        """Where clients write what they were answered."""
+        shutil.copy(SERVER / "log4j2.properties", self.brokers)
+        return Journal(self.brokers / "client.jsonl", self.began, {member: self.base + member for member in NAMES})
+
+    def write(self, name: str, *order: int) -> None:
+        """A client begins to write, to the first of these brokers that takes it; the first of several has a message
+        acknowledged before this returns, unless no broker takes it for long."""
+        self.writers.append(Writer(name, order, self.journal, self.jars))
+        self.journal.acknowledged.wait(FIRST_MESSAGE_SECONDS_MAX)
+
+    def end_writers(self) -> None:
+        """No client writes any more."""
+        while self.writers:
+            self.writers.pop().end()
+
+    def read_all(self, member: int) -> bool:
+        """A client reads all messages of a broker."""
+        return read_all(self.journal, member, self.jars)
+
+    # ---- what is done to brokers ----
 
     def start(self, member: int) -> None:
         self.note(f"start {NAMES[member]}")
@@ -105,6 +135,8 @@ class Pair:
         self.processes.resume(member)
 
     def stop(self, member: int) -> None:
+        if member in self.processes.paused:
+            self.resume(member)
         self.note(f"kill -TERM {NAMES[member]}")
         if not self.processes.stop(member):
             self.note(f"{NAMES[member]} did not end in time, and was killed")

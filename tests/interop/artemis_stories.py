@@ -11,6 +11,8 @@ PRIMARY, BACKUP = 1, 2
 P, B = NAMES[PRIMARY], NAMES[BACKUP]
 WAIT_SECONDS_MAX = 180.0
 SETTLE_SECONDS = 6.0
+SPLIT_SECONDS = 41.0
+LONGER_THAN_A_CONNECTION_SECONDS = 12.0
 
 Seen = tuple[str, str]  # a node and an event of it
 
@@ -43,13 +45,17 @@ def served_by_backup(pair: Pair) -> None:
 
 
 def crash_and_failback(pair: Pair) -> Sequence[Seen]:
-    """The primary is killed, the backup takes over; the primary comes back, and serves again."""
+    """The primary is killed, the backup takes over; the primary comes back, and serves again. A client writes."""
     paired(pair)
+    pair.write("a", PRIMARY, BACKUP)
+    time.sleep(SETTLE_SECONDS)
     pair.kill(PRIMARY)
     served_by_backup(pair)
     pair.start(PRIMARY)
     until(pair, PRIMARY, "221007", 2)
     until(pair, BACKUP, "221031", 2)
+    pair.end_writers()
+    pair.read_all(PRIMARY)
     return (*took_over(pair), (B, "failback_begun"), (P, "active"), (B, "backup_announced"))
 
 
@@ -74,6 +80,45 @@ def pause(pair: Pair) -> Sequence[Seen]:
     if pair.policy == "replication":
         return (*took_over(pair), (P, "replica_gone"), (B, "possible_split_brain"))
     return ((P, "active"), (B, "backup_announced"))
+
+
+def split_brain(pair: Pair) -> Sequence[Seen]:
+    """The primary is paused until its backup serves, and wakes: for 41 s both serve, and two clients write. Then the
+    primary is started anew, and copies what its backup has: what it had acknowledged meanwhile is lost."""
+    paired(pair)
+    pair.write("a", PRIMARY, BACKUP)
+    pair.write("b", BACKUP, PRIMARY)
+    time.sleep(SETTLE_SECONDS)
+    pair.pause(PRIMARY)
+    served_by_backup(pair)
+    pair.resume(PRIMARY)
+    time.sleep(SPLIT_SECONDS)
+    pair.stop(PRIMARY)
+    pair.start(PRIMARY)
+    until(pair, PRIMARY, "221007", 2)
+    until(pair, BACKUP, "221031", 2)
+    pair.end_writers()
+    pair.read_all(PRIMARY)
+    return (*took_over(pair), (P, "replica_gone"), (B, "possible_split_brain"), (P, "stopped"), (P, "active"))
+
+
+def backup_wakes_alone(pair: Pair) -> Sequence[Seen]:
+    """The backup is paused for longer than connections live, wakes, and asks a quorum of nobody: it serves beside its
+    primary, which went on alone. Two clients write."""
+    paired(pair)
+    pair.write("a", PRIMARY, BACKUP)
+    pair.write("b", BACKUP, PRIMARY)
+    time.sleep(SETTLE_SECONDS)
+    pair.pause(BACKUP)
+    time.sleep(LONGER_THAN_A_CONNECTION_SECONDS)
+    until(pair, PRIMARY, "222092", 1)
+    pair.resume(BACKUP)
+    served_by_backup(pair)
+    time.sleep(2 * SETTLE_SECONDS)
+    pair.end_writers()
+    pair.read_all(PRIMARY)
+    pair.read_all(BACKUP)
+    return (*took_over(pair), (P, "replica_gone"))
 
 
 def backup_crash(pair: Pair) -> Sequence[Seen]:
@@ -109,4 +154,8 @@ STORIES: dict[str, Callable[[Pair], Sequence[Seen]]] = {
     "orderly_stop": orderly_stop,
     "pause": pause,
     "backup_crash": backup_crash,
+    "split_brain": split_brain,
+    "backup_wakes_alone": backup_wakes_alone,
 }
+OF_REPLICATION = frozenset({"split_brain", "backup_wakes_alone"})
+"""Where two brokers have one journal, its lock forbids these."""

@@ -29,6 +29,8 @@ def broken_lines(verdict: Verdict, descriptions: Mapping[str, str]) -> Iterator[
             yield Text(f"  {stretch_text(one, certain=name in surely)}")
         if len(mine) > STRETCHES_SHOWN:
             yield Text(f"  {len(mine) - STRETCHES_SHOWN:,} more stretches, all shorter", style="quiet")
+        if mine and all(one.detail for one in mine):
+            continue
         if name not in surely:
             yield Text("  some run that explains the whole log breaks it, and another does not", style="quiet")
         elif not any(one.sure for one in mine):

@@ -30,9 +30,9 @@ NO_NODE = "the model has no node"
 
 BROKEN: Mapping[BrokenKind, str] = {
     "violated": "violated",
-    "perhaps": "possibly violated, depending on steps that write no line",
+    "perhaps": "possibly violated, depending on what no line shows",
     "late": "broken for too long",
-    "perhaps late": "possibly broken for too long, depending on steps that write no line",
+    "perhaps late": "possibly broken for too long, depending on what no line shows",
 }
 """The words of the summary for each kind of broken property."""
 

@@ -36,14 +36,17 @@ class DataRules(Struct, frozen=True):
     - `leave`: an event, its field, and the value by which the node no longer serves;
     - `end`: the process of the node in the field was ended;
     - `calls`: what clients recorded.
+
+    Where logs show no database, there is only what clients called and read: then `start`, `load`, `take`, `add` and
+    `remove` are `None`.
     """
 
     noun: str
-    start: str
-    load: Shown
-    take: Shown
-    add: Shown
-    remove: Shown
+    start: str | None = None
+    load: Shown | None = None
+    take: Shown | None = None
+    add: Shown | None = None
+    remove: Shown | None = None
     lead: Shown | None = None
     join: Shown | None = None
     fetch: Shown | None = None
@@ -55,12 +58,13 @@ class DataRules(Struct, frozen=True):
     def own_events(self) -> frozenset[str]:
         """Those that say something of data alone."""
         calls = frozenset() if self.calls is None else frozenset({self.calls.event})
-        return calls | {self.load.event}
+        return calls if self.load is None else calls | {self.load.event}
 
     @property
     def events(self) -> frozenset[str]:
         """All events that are meant."""
         places = (self.load, self.take, self.add, self.remove, self.lead, self.join, self.fetch, self.end)
-        found = {self.start, *(place.event for place in places if place is not None)}
+        found = {place.event for place in places if place is not None}
+        found |= set() if self.start is None else {self.start}
         found |= {self.leave[0]} if self.leave is not None else set()
         return frozenset(found | ({self.calls.event} if self.calls is not None else set()))

@@ -15,6 +15,8 @@ Wrong: TypeAlias = tuple[str, str, str]
 
 KEYS = ("noun", "start", "load", "take", "add", "remove", "lead", "join", "fetch", "leave", "end", "calls")
 OPERATIONS = ("add", "remove", "read", "done")
+OF_LOGS = ("load", "take", "add", "remove")
+"""What is needed where logs show databases; where clients alone say something of data, there is none of it."""
 
 
 def data_rules(table: Mapping[str, Any], adapter: Adapter) -> DataRules | Wrong:
@@ -27,7 +29,8 @@ def data_rules(table: Mapping[str, Any], adapter: Adapter) -> DataRules | Wrong:
     noun, start = table.get("noun"), table.get("start")
     if not isinstance(noun, str) or not noun:
         return "noun", "[data] has no noun", 'say what the names are names of: noun = "topic"'
-    if start not in fields:
+    of_clients = "calls" in table and set(table) <= {"noun", "calls"}
+    if start not in fields and not of_clients:
         return "start", f"start is {start!r}, which is no event", 'write start = "started"'
     found: dict[str, Any] = {}
     for key in ("load", "take", "add", "remove", "lead", "join", "fetch", "end"):
@@ -36,7 +39,7 @@ def data_rules(table: Mapping[str, Any], adapter: Adapter) -> DataRules | Wrong:
             if shown is None:
                 return key, f"{key} names no event with such a field", f'write {key} = {{ event = "…", field = "…" }}'
             found[key] = shown
-        elif key in ("load", "take", "add", "remove"):
+        elif key in OF_LOGS and not of_clients:
             return "data", f"[data] has no {key}", f'write {key} = {{ event = "…", field = "…" }}'
     if "leave" in table:
         shown, value = _shown(table["leave"], fields, "value"), dict(table["leave"]).get("value")

@@ -20,8 +20,8 @@ MEANINGS: Mapping[str, str] = {
     GROUP: "a node that begins to serve in a group has the database of its coordinator",
     CHANGES: "a member of a group that makes a change made those before it, too",
     READS: "a client that reads all names is answered with those of the node that it called",
-    KEPT: "what was acknowledged to a client as added is in the database of every later group",
-    GONE: "what was acknowledged to a client as removed is in the database of no later group",
+    KEPT: "what was acknowledged to a client as added is there later, in every group and for every reader",
+    GONE: "what was acknowledged to a client as removed is there no more, in no group and for no reader",
 }
 """The properties of data, with what each means. They need no model."""
 
@@ -30,13 +30,15 @@ NAMES_SHOWN = 5
 
 class Contradiction(Struct, frozen=True):
     """A property of data that the records of a trace break. `text`: what is wrong, without its full stop; `start`: the
-    record that shows it; `since`: the one that it contradicts, where there is one; `node`: whose database it is."""
+    record that shows it; `since`: the one that it contradicts, where there is one; `node`: whose database it is;
+    `sure`: whatever clients recorded nothing of."""
 
     name: str
     text: str
     start: Place
     since: Place | None
     node: str
+    sure: bool = True
 
 
 def listed(noun: str, names: Iterable[str]) -> str:

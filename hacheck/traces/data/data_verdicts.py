@@ -48,16 +48,21 @@ def _amended(verdict: Verdict, found: list[Contradiction], damaged: bool) -> Ver
     if not found:
         return verdict
     first: dict[str, Contradiction] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: not one.sure):
         first.setdefault(one.name, one)
-    names = tuple(f"{name}@{one.start.seq}" for name, one in first.items())
-    broken = sorted((*verdict.broken, *(_stretch(one, not damaged) for one in found)), key=lambda one: one.start.seq)
-    verdict = replace(verdict, broken=tuple(broken))
-    if damaged:
-        return replace(verdict, perhaps=(*verdict.perhaps, *names))
-    verdict = replace(verdict, violated=(*verdict.violated, *names))
+    new = [_stretch(one, one.sure and not damaged) for one in found]
+    broken = sorted((*verdict.broken, *new), key=lambda one: one.start.seq)
+    sure = {one.name for one in found if one.sure and not damaged}
+    violated = tuple(f"{name}@{one.start.seq}" for name, one in first.items() if name in sure)
+    perhaps = tuple(f"{name}@{one.start.seq}" for name, one in first.items() if name not in sure)
+    verdict = replace(
+        verdict,
+        broken=tuple(broken),
+        violated=(*verdict.violated, *violated),
+        perhaps=(*verdict.perhaps, *perhaps),
+    )
     lines = first.get(LINES)
-    if lines is None or verdict.kind != "conforms":
+    if lines is None or damaged or verdict.kind != "conforms":
         return verdict
     place = lines.start
     where = {"seq": place.seq, "node": place.node, "event": place.event, "file": place.file, "line": place.line}

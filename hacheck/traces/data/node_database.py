@@ -44,6 +44,15 @@ class Fetch(Struct, frozen=True):
     version: int
 
 
+class Dropped(Struct, frozen=True):
+    """Names that a node had, and that a database lacks which it took. `began`: when its process did."""
+
+    node: str
+    place: Place
+    names: frozenset[str]
+    began: Place | None
+
+
 class NodeDatabase(Struct):
     """Follows the lines of one node. `group`: in whose service it is; `member`: not as the coordinator; `made`: the
     names that it added since then."""
@@ -58,6 +67,7 @@ class NodeDatabase(Struct):
     removed: set[str] = field(default_factory=set)
     restarts: list[Restart] = field(default_factory=list)
     fetches: list[Fetch] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     _loading: set[str] | None = None
     _start: Place | None = None
     _before: tuple[frozenset[str] | None, bool, frozenset[str], int] = (None, False, frozenset(), 0)
@@ -104,6 +114,8 @@ class NodeDatabase(Struct):
         self._taken()
         own = self.content.names
         self._taking = None if own is None else Taking(place, set(names - own), set(own - names))
+        if own is not None and own - names:
+            self.dropped.append(Dropped(self.node, place, frozenset(own - names), self._start))
         self.content.replace(time_of(place), names)
         if self._fetching is not None:
             source, at = self._fetching

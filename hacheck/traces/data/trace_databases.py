@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from hacheck.traces.adapters.data_rules import DataRules
 from hacheck.traces.conformance.verdicts import Place
 from hacheck.traces.data.client_calls import Call, Calls, call_of, sorted_calls
+from hacheck.traces.data.client_reads import contradicted_reads
 from hacheck.traces.data.content import reference
 from hacheck.traces.data.contradictions import (
     CHANGES,
@@ -73,7 +74,7 @@ class TraceDatabases:
             self._calls += [] if call is None else [call]
         elif rules.end is not None and event == rules.end.event:
             self._ends.setdefault(str(fields.get(rules.end.field)), []).append(time_of(place))
-        elif place.node != NOBODY:
+        elif place.node != NOBODY and rules.load is not None:
             self._of_node(self._database(place.node), place, fields)
 
     def contradictions(self) -> list[Contradiction]:
@@ -88,7 +89,10 @@ class TraceDatabases:
                 self._restarted(restart, calls)
             for fetch in node.fetches:
                 self._fetched(node, fetch)
+        if self._rules.load is None:
+            self._found += contradicted_reads(calls, self._rules.noun, self._skew)
         self._kept(calls)
+        self._dropped(calls)
         self._read(calls)
         return sorted(self._found, key=lambda one: one.start.seq)
 
@@ -236,6 +240,26 @@ class TraceDatabases:
                     said = f"{listed(self._rules.noun, [name])} was removed by a client ({remove.place.words})"
                     text = f"{said}, and the group that node {lead.node} leads has it again"
                     self._found.append(Contradiction(GONE, text, lead.place, remove.place, lead.node))
+
+    def _dropped(self, calls: Calls) -> None:
+        """Names that a node had and gave up for the database of another one, where nobody removed them and no client
+        recorded that it added them: whether they were acknowledged is unknown, so a loss is possible."""
+        said: set[str] = set()
+        every = [one for node in self._nodes.values() for one in node.dropped]
+        for one in sorted(every, key=lambda one: time_of(one.place)):
+            until = time_of(one.place) + self._skew
+            names = {
+                name
+                for name in one.names - said
+                if name not in calls.adds
+                and not calls.remove_called_by(name, until)
+                and not _between(self._removed, name, 0, until)
+            }
+            if names:
+                said |= names
+                text = f"node {one.node} takes a database without {listed(self._rules.noun, names)}, which it had"
+                text += "; whether they were acknowledged, no client recorded"
+                self._found.append(Contradiction(KEPT, text, one.place, one.began, one.node, sure=False))
 
     def _last_done(self, calls: list[Call], lead: Service) -> Call | None:
         """The last call that its client knew to be carried out before a group began to serve."""
