@@ -12,6 +12,10 @@ class Shown(Struct, frozen=True):
     field: str
 
 
+NOWHERE = Shown("", "")
+"""What no line shows."""
+
+
 class ClientCalls(Struct, frozen=True):
     """How the calls of clients are recorded. `event`: that of a call, with the fields of the adapter `clients`; `add`,
     `remove`, `read`: the operations that add a name, remove one, and return all of them; `done`: the outcomes by which
@@ -37,16 +41,16 @@ class DataRules(Struct, frozen=True):
     - `end`: the process of the node in the field was ended;
     - `calls`: what clients recorded.
 
-    Where logs show no database, there is only what clients called and read: then `start`, `load`, `take`, `add` and
-    `remove` are `None`.
+    Where logs show no database, there is only what clients called and read: then `start` is empty, and `load`, `take`,
+    `add` and `remove` are `NOWHERE`.
     """
 
     noun: str
-    start: str | None = None
-    load: Shown | None = None
-    take: Shown | None = None
-    add: Shown | None = None
-    remove: Shown | None = None
+    start: str = ""
+    load: Shown = NOWHERE
+    take: Shown = NOWHERE
+    add: Shown = NOWHERE
+    remove: Shown = NOWHERE
     lead: Shown | None = None
     join: Shown | None = None
     fetch: Shown | None = None
@@ -55,16 +59,20 @@ class DataRules(Struct, frozen=True):
     calls: ClientCalls | None = None
 
     @property
+    def logs_show_data(self) -> bool:
+        """Whether lines of nodes say what their databases hold."""
+        return self.load != NOWHERE
+
+    @property
     def own_events(self) -> frozenset[str]:
         """Those that say something of data alone."""
         calls = frozenset() if self.calls is None else frozenset({self.calls.event})
-        return calls if self.load is None else calls | {self.load.event}
+        return calls | {self.load.event} if self.logs_show_data else calls
 
     @property
     def events(self) -> frozenset[str]:
         """All events that are meant."""
         places = (self.load, self.take, self.add, self.remove, self.lead, self.join, self.fetch, self.end)
-        found = {place.event for place in places if place is not None}
-        found |= set() if self.start is None else {self.start}
+        found = {self.start, *(place.event for place in places if place is not None)} - {""}
         found |= {self.leave[0]} if self.leave is not None else set()
         return frozenset(found | ({self.calls.event} if self.calls is not None else set()))

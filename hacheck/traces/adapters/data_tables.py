@@ -52,7 +52,7 @@ def data_rules(table: Mapping[str, Any], adapter: Adapter) -> DataRules | Wrong:
             hint = 'write calls = { event = "client_call", add = ["create"], done = ["ok"] }'
             return "calls", "calls names no event, or no operations", hint
         found["calls"] = calls
-    return DataRules(noun, start, **found)
+    return DataRules(noun, start or "", **found)
 
 
 def _shown(given: object, fields: Mapping[str, set[str]], *further: str) -> Shown | None:

@@ -74,7 +74,7 @@ class TraceDatabases:
             self._calls += [] if call is None else [call]
         elif rules.end is not None and event == rules.end.event:
             self._ends.setdefault(str(fields.get(rules.end.field)), []).append(time_of(place))
-        elif place.node != NOBODY and rules.load is not None:
+        elif place.node != NOBODY and rules.logs_show_data:
             self._of_node(self._database(place.node), place, fields)
 
     def contradictions(self) -> list[Contradiction]:
@@ -89,7 +89,7 @@ class TraceDatabases:
                 self._restarted(restart, calls)
             for fetch in node.fetches:
                 self._fetched(node, fetch)
-        if self._rules.load is None:
+        if not self._rules.logs_show_data:
             self._found += contradicted_reads(calls, self._rules.noun, self._skew)
         self._kept(calls)
         self._dropped(calls)
