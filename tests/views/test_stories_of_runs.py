@@ -77,7 +77,6 @@ eventually served "the client is served": Client.mode == served fair ask
 
 def test_what_is_refused_in_each_round_of_an_endless_run_is_said() -> None:
     said = sentences(REFUSED, "served")["loop"]
-    refused = "In each round `serve_me` of Client 1 to Server 1 is answered false (step 1)."
     assert said.endswith(
         "never comes true. In each round `serve_me` of Client 1 to Server 1 is answered false (step 1)."
     )
