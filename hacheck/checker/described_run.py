@@ -53,8 +53,23 @@ def step_views(system: System, run: Run) -> list[StepView]:
 
 
 def fault_count(system: System, run: Run) -> int:
-    """How many steps of a run are faults."""
-    return sum(system.actions[step.action].kind == "fault" for step in run.steps)
+    """How many faults a run has: steps that are one, and calls of which the request or the answer is lost."""
+    states = (run.initial, *(step.state for step in run.steps))
+    return sum(
+        1 if system.actions[step.action].kind == "fault" else calls_lost(system, before, step.state)
+        for before, step in zip(states, run.steps, strict=False)
+    )
+
+
+def calls_lost(system: System, before: State, after: State) -> int:
+    """How many calls an injected fault takes away in a step of the protocol. A call that is one step fails within it,
+    and the budget of its loss falls; a loss without a limit leaves no trace, and is not counted."""
+    budgets = (
+        int(str(was)) - int(str(now))
+        for variable, was, now in zip(system.variables, before, after, strict=True)
+        if variable.role == "budget" and was != now
+    )
+    return max(budgets, default=0)
 
 
 def run_title(system: System, run: Run) -> str:

@@ -90,7 +90,7 @@ class ReplacedMessage(_Message, frozen=True, kw_only=True, tag="replaced"):
 
 class CallEffect(Part, frozen=True, kw_only=True, tag_field="t", tag="call"):
     """A call within the step. `arguments`: names and values; `answer`: empty where the caller got none, or one that
-    says only that it was served."""
+    says only that it was served; `lost`: an injected fault took the request or the answer away."""
 
     op: str
     caller: str = msgspec.field(name="from")
@@ -98,6 +98,7 @@ class CallEffect(Part, frozen=True, kw_only=True, tag_field="t", tag="call"):
     outcome: Literal["answered", "not done", "answer lost", "callee halted"]
     arguments: list[tuple[str, str]]
     answer: str
+    lost: bool | UnsetType = UNSET
 
 
 class DirectEffect(Part, frozen=True, kw_only=True, tag_field="t", tag="direct"):

@@ -3,25 +3,41 @@ be held, calls that are refused for ever, instances that are no nodes."""
 
 from __future__ import annotations
 
+import pytest
+
+from hacheck.checker.described_run import run_title
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.checker.run_view.views import Views
+from hacheck.model.ir import System
 from hacheck.model.language import load
+from hacheck.model.runs import Run
 
 
 def sentences(text: str, name: str) -> dict[str, str]:
     """The story of the shortest run that violates a property, by the rules of its sentences."""
+    system, run = violated(text, name)
+    asked = next(one for one in system.properties if one.name == name)
+    reader = ViewReader(Views(system, {}).view(run, asked).to_json())
+    return {one["rule"]: one["text"] for one in reader.view["story"]}
+
+
+def title(text: str, name: str) -> str:
+    """How long the shortest run is that violates a property, in words."""
+    return run_title(*violated(text, name))
+
+
+def violated(text: str, name: str) -> tuple[System, Run]:
+    """The system of a text, and the shortest run that violates a property."""
     specification = load(text, "story.ha").specification
     assert specification is not None
     system = specification.instantiate().system
     assert system is not None
-    asked = next(one for one in system.properties if one.name == name)
     answers = PortableEngine().check(system, (name,), Limits(), lambda _: True).properties
     (answer,) = (one for one in answers if one.name == name)
     assert answer.run is not None
-    reader = ViewReader(Views(system, {}).view(answer.run, asked).to_json())
-    return {one["rule"]: one["text"] for one in reader.view["story"]}
+    return system, answer.run
 
 
 CALLED = """
@@ -40,10 +56,20 @@ invariant told "whoever stored something hears of it": not (Server.stored and Cl
 """
 
 
-def test_a_call_without_an_answer_is_said_where_nothing_else_fails() -> None:
-    said = sentences(CALLED, "told")["faults"]
+def test_an_answer_that_a_fault_takes_away_within_a_step_is_a_fault() -> None:
+    assert sentences(CALLED, "told")["faults"] == "Faults: Server 1's answer to store is lost (1)."
+    assert title(CALLED, "told") == "1 step, 1 fault"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [CALLED.replace(" up to 1", ""), CALLED.replace("atomic when true", "atomic when true timeout when true")],
+    ids=["a loss without a limit", "a time-out"],
+)
+def test_a_call_without_an_answer_is_said_where_nothing_tells_why(text: str) -> None:
     expected = "No node, link or lock fails. But `store` of Client 1 to Server 1 gets no answer, though it is done (1)."
-    assert said == expected
+    assert sentences(text, "told")["faults"] == expected
+    assert title(text, "told") == "1 step"
 
 
 LEFT = """

@@ -6,7 +6,7 @@ An event is an object with its kind under `t`:
 |---|---|
 | `send`, `take`, `lost` | `name`, `item`, `from`, `to` |
 | `cleared`, `replaced` | the same: lost because an end crashed; by a newer one, where only the latest is under way |
-| `call` | `op`, `from`, `to`, `outcome`, `arguments`, `answer` |
+| `call` | `op`, `from`, `to`, `outcome`, `arguments`, `answer`; `lost`, if a fault took request or answer away |
 | `direct` | `from`, `to`: a field of another node is written |
 | `crash`, `restart`, `pause`, `resume`, `halt` | `node`; of a crash also `wiped`: its disk is lost, too |
 | `cut`, `heal` | `a`, `b` |
@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from hacheck.checker.described_run import call_made, is_outcome
+from hacheck.checker.described_run import call_made, calls_lost, is_outcome
 from hacheck.checker.run_view.acknowledgements import acknowledged
 from hacheck.checker.step_effects import difference
 from hacheck.model.choices import Made
@@ -49,7 +49,7 @@ def events_of(system: System, before: State, step: Step, actor: str, made: Seque
         found.append({"t": verb, "node": actor})
     elif not verb:
         found += [{"t": "halt", "node": node} for node in _stopped(system, before, step.state)]
-    found += _calls(made, actor)
+    found += _calls(made, actor, 0 if verb else calls_lost(system, before, step.state))
     crashes = any(event["t"] == "crash" for event in found)
     for variable, was, now in zip(system.variables, before, step.state, strict=True):
         if was == now:
@@ -76,7 +76,17 @@ def _stopped(system: System, before: State, after: State) -> Iterator[str]:
             yield from (show(kind.key, node) for node, old, new in pairs if old and not new)
 
 
-def _calls(made: Sequence[Made], actor: str) -> Iterator[Event]:
+def _calls(made: Sequence[Made], actor: str, lost: int) -> list[Event]:
+    """`lost`: how many of the calls that failed were lost; an answer that is lost comes before a call that is not done,
+    which may have another reason."""
+    found = list(_all_calls(made, actor))
+    failed = [one for outcome in ("answer lost", "not done") for one in found if one["outcome"] == outcome]
+    for one in failed[:lost]:
+        one["lost"] = True
+    return found
+
+
+def _all_calls(made: Sequence[Made], actor: str) -> Iterator[Event]:
     for one in made:
         call = call_made(one) if is_outcome(one) else None
         if call is not None and call.callee != (caller := call.caller or actor):

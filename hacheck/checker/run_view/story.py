@@ -59,6 +59,8 @@ def _faults(reader: ViewReader) -> Iterator[Sentence]:
     for step in range(1, reader.last + 1):
         if reader.is_fault(step):
             at.setdefault(fault_words(reader, step), []).append(step)
+        for words in _lost_calls(reader, step):
+            at.setdefault(words, []).append(step)
     if not at:
         if reader.last and reader.property is not None:
             yield _without_fault(reader)
@@ -82,6 +84,14 @@ def _without_fault(reader: ViewReader) -> Sentence:
     done = "though it is done" if call["outcome"] == "answer lost" else "and is not done"
     before = f"; before it {plural(len(failed) - 1, 'call')} failed, too" if len(failed) > 1 else ""
     return Sentence("faults", f"{text}, {done} ({step}){before}.", (step,))
+
+
+def _lost_calls(reader: ViewReader, step: int) -> Iterator[str]:
+    """Calls of a step whose request or answer an injected fault took away."""
+    for one in reader.effects(step, "call"):
+        if one.get("lost"):
+            done = one["outcome"] == "answer lost"
+            yield f"{one['to']}'s answer to {one['op']} is lost" if done else f"{one['op']} to {one['to']} is lost"
 
 
 def fault_words(reader: ViewReader, step: int) -> str:
