@@ -124,7 +124,7 @@ def property_verdict(
     specification: Specification, result: CheckResult, found: PropertyResult, raised: RaisedPart | None = None
 ) -> PropertyVerdict:
     """One property of a check with its run."""
-    system, run, gap = result.system, found.answer.run, found.answer.cti
+    system, run, cti = result.system, found.answer.run, found.answer.cti
     never = {} if found.answer.verdict == "violated" else dict(result.answer.coverage.unexercised)
     return PropertyVerdict(
         name=found.prop.name,
@@ -139,7 +139,7 @@ def property_verdict(
         never_exercised=never.get(found.prop.name),
         run=None if run is None else run_rows(system, run),
         loop=None if run is None else run.loop,
-        gap=None if gap is None else run_rows(system, gap),
+        gap=None if cti is None else run_rows(system, cti),
         raised=None if raised is None else raised.properties.get(found.prop.name),
         **blame_parts(system, found),
     )

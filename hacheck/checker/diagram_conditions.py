@@ -1,7 +1,7 @@
 """What the edges of one action differ in: the conditions inside its body on which it depends where a node goes.
 
 `vote` leads from `waiting` to `decided` where `yes == true`, and to `aborted` where `yes == false`: each edge carries
-its own. Found without exploring, by following every way through the body with the node's mode alone being known.
+its own. Found without exploring, by following every path through the body with the node's mode alone being known.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ from hacheck.model.language.operations import OUTCOME
 from hacheck.model.render import show_expression
 from hacheck.model.types import Enum, Map
 
-WAYS_MAX = 256
-"""An action with more ways through its body has edges without conditions of their own."""
+PATHS_MAX = 256
+"""An action with more paths through its body has edges without conditions of their own."""
 
 Literal = tuple[Expression, bool]
 """A condition, and whether it is true."""
 
 
-class Way(Struct, frozen=True):
-    """A way through a body so far: how the node is, what is known of locals, and what was decided on the way."""
+class Path(Struct, frozen=True):
+    """A path through a body so far: how the node is, what is known of locals, and which branches it takes."""
 
     known: Known
     locals: Locals
@@ -64,12 +64,12 @@ class Way(Struct, frozen=True):
 
 
 class TooMany(Exception):
-    """There are more ways through a body than are followed."""
+    """There are more paths through a body than are followed."""
 
 
 def conditions_of(system: System, mode: StateVariable, up: str | None, action: Action) -> dict[tuple[str, str], str]:
-    """For edges of an action, by the modes that they lead from and to: what holds on every way there and not on every
-    way elsewhere, in words. Cost: the number of ways through the body."""
+    """For edges of an action, by the modes that they lead from and to: what holds on every path there and not on every
+    path elsewhere, in words. Cost: the number of paths through the body."""
     kind = mode.type
     assert isinstance(kind, Map), f"the mode {mode.name} is no map"
     assert isinstance(kind.value, Enum), f"the mode {mode.name} is no enum"
@@ -81,11 +81,11 @@ def conditions_of(system: System, mode: StateVariable, up: str | None, action: A
             if value(action.guard, subject, known, {}) is False:
                 continue
             try:
-                ways = _follow(action.body, subject, [Way(known, {})])
+                paths = _follow(action.body, subject, [Path(known, {})])
             except TooMany:
                 continue
             source = _mode_of(known)
-            for target, said in _differences(ways, hidden).items():
+            for target, said in _differences(paths, hidden).items():
                 if target != source:
                     found.setdefault((source, target), said)
     return found
@@ -115,17 +115,17 @@ def _mode_of(known: Known) -> str:
     return DOWN if known[1] is False else str(known[0])
 
 
-def _differences(ways: Sequence[Way], hidden: set[str]) -> dict[str, str]:
-    """By target: the conditions of all its ways that not all ways have."""
+def _differences(paths: Sequence[Path], hidden: set[str]) -> dict[str, str]:
+    """By target: the conditions of all its paths that not all paths have."""
     by_target: dict[str, list[set[Literal]]] = {}
     order: dict[Literal, None] = {}
-    for way in ways:
-        if way.known[0] is UNKNOWN:
+    for path in paths:
+        if path.known[0] is UNKNOWN:
             return {}
-        atoms = [atom for condition, holds in way.literals for atom in _atoms(condition, holds)]
+        atoms = [atom for condition, holds in path.literals for atom in _atoms(condition, holds)]
         kept = [atom for atom in atoms if not _names(atom[0]) & hidden and not _of_a_call(atom)]
         order |= dict.fromkeys(kept)
-        by_target.setdefault(_mode_of(way.known), []).append(set(kept))
+        by_target.setdefault(_mode_of(path.known), []).append(set(kept))
     if len(by_target) < 2:
         return {}
     everywhere = set.intersection(*(atoms for every in by_target.values() for atoms in every))
@@ -198,75 +198,75 @@ def _names(part: object) -> set[str]:
 # ---- following a body ----
 
 
-def _follow(body: tuple[Statement, ...], subject: Subject, ways: list[Way]) -> list[Way]:
+def _follow(body: tuple[Statement, ...], subject: Subject, paths: list[Path]) -> list[Path]:
     for statement in body:
-        ways = [after for way in ways for after in _after(statement, subject, way)]
-        if len(ways) > WAYS_MAX:
+        paths = [after for path in paths for after in _after(statement, subject, path)]
+        if len(paths) > PATHS_MAX:
             raise TooMany
-    return ways
+    return paths
 
 
-def _after(statement: Statement, subject: Subject, way: Way) -> list[Way]:
+def _after(statement: Statement, subject: Subject, path: Path) -> list[Path]:
     match statement:
         case Assign():
-            return list(_assigned(statement, subject, way))
+            return list(_assigned(statement, subject, path))
         case Let(name, _, expression):
-            found = value(expression, subject, way.known, way.locals)
+            found = value(expression, subject, path.known, path.locals)
             known = {} if found is UNKNOWN else {name: found}
-            return [Way(way.known, {**way.locals, **known}, way.literals)]
+            return [Path(path.known, {**path.locals, **known}, path.literals)]
         case If(condition, then, otherwise):
             return [
                 after
-                for taken, branch in _decided(condition, subject, way)
+                for taken, branch in _decided(condition, subject, path)
                 for after in _follow(then if branch else otherwise, subject, [taken])
             ]
         case ForEach():
-            ends, locals = after_body((statement,), subject, {way.known}, way.locals)
-            return [Way(known, locals, way.literals) for known in ends]
+            ends, locals = after_body((statement,), subject, {path.known}, path.locals)
+            return [Path(known, locals, path.literals) for known in ends]
         case Require(condition):
-            return [] if value(condition, subject, way.known, way.locals) is False else [way]
+            return [] if value(condition, subject, path.known, path.locals) is False else [path]
         case _:
-            return [way]
+            return [path]
 
 
-def _decided(condition: Expression, subject: Subject, way: Way) -> Iterator[tuple[Way, bool]]:
-    """The way as it is where a condition is known, else one for each of its values."""
-    found = value(condition, subject, way.known, way.locals)
+def _decided(condition: Expression, subject: Subject, path: Path) -> Iterator[tuple[Path, bool]]:
+    """The path as it is where a condition is known, else one for each of its values."""
+    found = value(condition, subject, path.known, path.locals)
     for holds in (True, False):
-        opposite = (condition, not holds) in way.literals
+        opposite = (condition, not holds) in path.literals
         if found is UNKNOWN and not opposite:
-            literals = way.literals if (condition, holds) in way.literals else (*way.literals, (condition, holds))
-            yield Way(way.known, way.locals, literals), holds
+            literals = path.literals if (condition, holds) in path.literals else (*path.literals, (condition, holds))
+            yield Path(path.known, path.locals, literals), holds
         elif found is holds:
-            yield way, holds
+            yield path, holds
 
 
-def _assigned(statement: Assign, subject: Subject, way: Way) -> Iterator[Way]:
-    root, path = statement.target.root, statement.target.path
+def _assigned(statement: Assign, subject: Subject, path: Path) -> Iterator[Path]:
+    root, keys = statement.target.root, statement.target.path
     if isinstance(root, Local):
-        yield Way(way.known, {name: item for name, item in way.locals.items() if name != root.name}, way.literals)
+        yield Path(path.known, {name: item for name, item in path.locals.items() if name != root.name}, path.literals)
         return
-    mine = path[:1] == (subject.key,) if path else True
+    mine = keys[:1] == (subject.key,) if keys else True
     if not mine or root.name not in (subject.mode, subject.up):
         # What was decided of a variable that is written now says no more of it.
-        yield Way(way.known, way.locals, way.literals)
+        yield Path(path.known, path.locals, path.literals)
         return
     expression = statement.value
-    if not path and isinstance(expression, MapOf):
+    if not keys and isinstance(expression, MapOf):
         expression = expression.item
-    for found, after in _valued(expression, subject, way):
+    for found, after in _valued(expression, subject, path):
         if root.name == subject.mode:
-            yield Way((found, after.known[1]), after.locals, after.literals)
+            yield Path((found, after.known[1]), after.locals, after.literals)
         elif found is UNKNOWN:
-            yield Way((after.known[0], True), after.locals, after.literals)
-            yield Way((after.known[0], False), after.locals, after.literals)
+            yield Path((after.known[0], True), after.locals, after.literals)
+            yield Path((after.known[0], False), after.locals, after.literals)
         else:
-            yield Way((after.known[0], found), after.locals, after.literals)
+            yield Path((after.known[0], found), after.locals, after.literals)
 
 
-def _valued(expression: Expression, subject: Subject, way: Way) -> Iterator[tuple[object, Way]]:
+def _valued(expression: Expression, subject: Subject, path: Path) -> Iterator[tuple[object, Path]]:
     if isinstance(expression, Conditional):
-        for taken, branch in _decided(expression.condition, subject, way):
+        for taken, branch in _decided(expression.condition, subject, path):
             yield from _valued(expression.then if branch else expression.otherwise, subject, taken)
     else:
-        yield value(expression, subject, way.known, way.locals), way
+        yield value(expression, subject, path.known, path.locals), path

@@ -20,10 +20,10 @@ def lost_again(result: CheckResult) -> tuple[tuple[str, Run], ...]:
     that hold at the start. Cost: random walks, where there is such a property."""
     start = at_the_start(result)
     waiting = [one.prop for one in result.reported if one.prop.kind == "eventually" and one.answer.verdict == "holds"]
-    asked = tuple(_stays(prop) for prop in waiting if prop.name not in start)
-    if not asked:
+    kept = tuple(_stays(prop) for prop in waiting if prop.name not in start)
+    if not kept:
         return ()
-    answer = WALKS.check(replace(result.system, properties=asked), (), Limits(), lambda _: True)
+    answer = WALKS.check(replace(result.system, properties=kept), (), Limits(), lambda _: True)
     return tuple((found.name, found.run) for found in answer.properties if found.run is not None)
 
 

@@ -133,8 +133,8 @@ class StateVariable(Struct, frozen=True):
     `owner`: the kind of node whose field it is (then `type` is a `Map` from that node) or `None`.
     `ghost`: written by actions, read only by properties and by other ghosts.
     `mode`: the enum field that the state diagram of its owner is drawn from.
-    `role` is `distance` of what an exploration notes for itself (`counters.gaps`): no step changes a state by it alone.
-    """
+    `role` is `distance` of what an exploration notes for itself (`counters.value_distances`): no step changes a state
+    by it alone."""
 
     name: str
     type: Type

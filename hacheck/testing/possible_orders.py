@@ -28,7 +28,7 @@ class Order(Struct):
 
 class Failure(Struct, frozen=True):
     """Why no order goes on: the line that breaks it, or the invariants that are violated; in `order`, up to there.
-    `unsure`: an order that was given up on the way might have gone on, for this reason."""
+    `unsure`: an order that was given up early might have gone on, for this reason."""
 
     order: Order
     broken: Broken | None
@@ -54,13 +54,13 @@ class Orders:
         places = range(len(lines) + 1)
         return self._advance(tuple((*lines[:place], done, *lines[place:]) for place in places), done)
 
-    def _advance(self, ways: Sequence[Sequence[Event]], done: Event | None) -> Failure | None:
+    def _advance(self, continuations: Sequence[Sequence[Event]], done: Event | None) -> Failure | None:
         alive: list[Order] = []
         failed: list[Failure] = []
         for order in self.listed:
-            for way in ways:
-                lines = order.lines if len(ways) == 1 else list(order.lines)
-                found = self._followed(lines, order.track, way)
+            for following in continuations:
+                lines = order.lines if len(continuations) == 1 else list(order.lines)
+                found = self._followed(lines, order.track, following)
                 if isinstance(found, Failure):
                     failed.append(found)
                 elif all(found.track != other.track for other in alive):
@@ -81,8 +81,8 @@ class Orders:
         self.listed = [worst.order]
         return Failure(worst.order, worst.broken, worst.violated, self._unsure)
 
-    def _followed(self, lines: list[Event], track: Track, way: Sequence[Event]) -> Order | Failure:
-        for event in way:
+    def _followed(self, lines: list[Event], track: Track, following: Sequence[Event]) -> Order | Failure:
+        for event in following:
             lines.append(event)
             found = self.tracker.after(track, event)
             if isinstance(found, Broken):

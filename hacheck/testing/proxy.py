@@ -31,7 +31,7 @@ class Passed(Struct):
     waiting: int = 0
 
 
-class _Way:
+class _Flow:
     """One direction of all connections. `cut`: nothing passes; `delay`: seconds that each byte takes longer;
     `rate`: bytes a second, 0 for any number."""
 
@@ -47,7 +47,7 @@ class Proxy:
 
         proxy = Proxy(6379)
         client = redis.Redis(port=proxy.port, socket_timeout=1)
-        proxy.cut()               # both ways; what is sent waits, as behind a cable that was pulled
+        proxy.cut()               # both directions; what is sent waits, as behind a cable that was pulled
         proxy.cut("to_client")    # answers only
         proxy.heal()
 
@@ -61,7 +61,7 @@ class Proxy:
         self._connections: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
         self.connections = 0
         self.refused = 0
-        self._ways = {"to_server": _Way(), "to_client": _Way()}
+        self._flows = {"to_server": _Flow(), "to_client": _Flow()}
         self._thread = EventLoopThread()
         try:
             server = self._thread.run(self._thread.listen(self._relay, port))
@@ -80,22 +80,22 @@ class Proxy:
 
     def cut(self, direction: Direction = "both") -> None:
         """Lets nothing pass any more, in both directions or in one."""
-        self._set(direction, lambda way: way.open.clear())
+        self._set(direction, lambda flow: flow.open.clear())
 
     def delay(self, seconds: float, direction: Direction = "both") -> None:
         """Each byte takes so much longer, in order."""
-        self._set(direction, lambda way: setattr(way, "delay", seconds))
+        self._set(direction, lambda flow: setattr(flow, "delay", seconds))
 
     def drip(self, bytes_per_second: float, direction: Direction = "both") -> None:
         """No more than so many bytes pass in a second."""
-        self._set(direction, lambda way: setattr(way, "rate", bytes_per_second))
+        self._set(direction, lambda flow: setattr(flow, "rate", bytes_per_second))
 
     def heal(self) -> None:
         """Ends cuts, delays and drips: what has waited passes."""
 
-        def healed(way: _Way) -> None:
-            way.delay = way.rate = 0.0
-            way.open.set()
+        def healed(flow: _Flow) -> None:
+            flow.delay = flow.rate = 0.0
+            flow.open.set()
 
         self._set("both", healed)
 
@@ -128,17 +128,17 @@ class Proxy:
         self._thread.close()
 
     def _seen(self, name: str) -> Passed:
-        count = self._ways[name].count
+        count = self._flows[name].count
         return self._thread.call(lambda: Passed(count.passed, count.waiting))
 
-    def _set(self, direction: Direction, change: Callable[[_Way], None]) -> None:
-        if direction not in ("both", *self._ways):
+    def _set(self, direction: Direction, change: Callable[[_Flow], None]) -> None:
+        if direction not in ("both", *self._flows):
             raise ValueError(f"direction {direction!r}: it is both, to_server or to_client")
-        chosen = [way for name, way in self._ways.items() if direction in ("both", name)]
+        chosen = [flow for name, flow in self._flows.items() if direction in ("both", name)]
 
         def changed() -> None:
-            for way in chosen:
-                change(way)
+            for flow in chosen:
+                change(flow)
 
         self._thread.call(changed)
 
@@ -155,8 +155,8 @@ class Proxy:
         pair = (writer, server_writer)
         self._connections.add(pair)
         pumps = [
-            asyncio.ensure_future(self._pump(reader, server_writer, self._ways["to_server"])),
-            asyncio.ensure_future(self._pump(server_reader, writer, self._ways["to_client"])),
+            asyncio.ensure_future(self._pump(reader, server_writer, self._flows["to_server"])),
+            asyncio.ensure_future(self._pump(server_reader, writer, self._flows["to_client"])),
         ]
         try:
             await asyncio.gather(*pumps)
@@ -169,13 +169,13 @@ class Proxy:
             for one in pair:
                 one.transport.abort()
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: _Way) -> None:
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, flow: _Flow) -> None:
         waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(CHUNKS_MAX)
 
         async def read() -> None:
             while True:
                 content = await reader.read(READ_BYTES)
-                way.count.waiting += len(content)
+                flow.count.waiting += len(content)
                 await waiting.put((time.monotonic(), content))
                 if not content:
                     return
@@ -184,32 +184,32 @@ class Proxy:
         try:
             while True:
                 came, content = await waiting.get()
-                await asyncio.sleep(max(0.0, came + way.delay - time.monotonic()))
+                await asyncio.sleep(max(0.0, came + flow.delay - time.monotonic()))
                 if not content:
-                    await way.open.wait()
+                    await flow.open.wait()
                     await reading
                     with suppress(OSError):
                         writer.write_eof()
                     return
-                await self._write(writer, content, way)
+                await self._write(writer, content, flow)
         finally:
             reading.cancel()
             while not waiting.empty():
-                way.count.waiting -= len(waiting.get_nowait()[1])
+                flow.count.waiting -= len(waiting.get_nowait()[1])
 
-    async def _write(self, writer: asyncio.StreamWriter, content: bytes, way: _Way) -> None:
+    async def _write(self, writer: asyncio.StreamWriter, content: bytes, flow: _Flow) -> None:
         place = 0
         try:
             while place < len(content):
-                await way.open.wait()
-                size = max(1, int(way.rate / DRIPS_A_SECOND)) if way.rate else len(content)
+                await flow.open.wait()
+                size = max(1, int(flow.rate / DRIPS_A_SECOND)) if flow.rate else len(content)
                 piece = content[place : place + size]
                 writer.write(piece)
                 await writer.drain()
                 place += len(piece)
-                way.count.passed += len(piece)
-                way.count.waiting -= len(piece)
-                if way.rate:
-                    await asyncio.sleep(len(piece) / way.rate)
+                flow.count.passed += len(piece)
+                flow.count.waiting -= len(piece)
+                if flow.rate:
+                    await asyncio.sleep(len(piece) / flow.rate)
         finally:
-            way.count.waiting -= len(content) - place
+            flow.count.waiting -= len(content) - place

@@ -114,7 +114,7 @@ class Session:
         """Whether a step has begun to be shown, in every run that explains the lines, and has lines to come. Until they
         do nothing can be done but to wait."""
         tracks = [order.track for order in self.orders.listed]
-        return not self.bound and all(one.owing and not self.model.tracker.settled(one) for one in tracks)
+        return not self.bound and all(one.owing and not self.model.tracker.owes_nothing(one) for one in tracks)
 
     def begin(self) -> None:
         """Starts the system. Errors: as `take`."""

@@ -280,7 +280,7 @@ class Tracker:
             found = self._states[key] = self.compiled.state(from_words(row.tolist()))
         return found
 
-    def settled(self, track: Track) -> bool:
+    def owes_nothing(self, track: Track) -> bool:
         """Whether some run explains the log and owes no line."""
         return track.sets[-1] != _EMPTY
 

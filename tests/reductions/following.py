@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hacheck.model.counters.counter_ranges import held, renumbered
-from hacheck.model.counters.value_distances import FULL, HIGH, Followed, Gaps, followed, representatives, unbounded
+from hacheck.model.counters.value_distances import FULL, HIGH, Distances, Followed, followed, representatives, unbounded
 from hacheck.model.evaluation import EvaluationError
 from hacheck.model.interpreter import Failed, Interpreter, Outcome, StoppedAtBound, Taken
 from hacheck.model.ir import Property, System
@@ -25,11 +25,11 @@ def system_of(text: str) -> System:
     return system
 
 
-def closed(system: System, gaps: tuple[Gaps, ...], raw: State) -> State:
+def closed(system: System, distances: tuple[Distances, ...], raw: State) -> State:
     """What stands for a state that a step of the followed system leads to."""
     names, kinds = [one.name for one in system.variables], [one.type for one in system.variables]
     found = list(raw)
-    for one in gaps:
+    for one in distances:
         place = names.index(one.variable)
         near = found[place] if found[place] != FULL else 0
         found[place] = 0
@@ -61,12 +61,12 @@ class Both:
 
     def stands_for(self, state: State) -> State:
         """The followed state that stands for a real one."""
-        found = representatives(self.made.system, self.made.gaps).of(state)
+        found = representatives(self.made.system, self.made.distances).of(state)
         assert found is not None, "small systems hold few values"
         return found
 
     def closed(self, raw: State) -> State:
-        return closed(self.made.system, self.made.gaps, raw)
+        return closed(self.made.system, self.made.distances, raw)
 
     def pairs(self, kind: str) -> Iterator[tuple[Property, Property]]:
         """The properties of a kind, as the real system and as the followed one has them."""
@@ -78,7 +78,7 @@ class Both:
 def both(given: System) -> Both | None:
     """`None` where the counters are not followed without an end."""
     made = followed(given)
-    if made.bounded or not made.gaps:
+    if made.bounded or not made.distances:
         return None
     return Both(given, made, Interpreter(unbounded(given)), Interpreter(made.system))
 
@@ -132,7 +132,7 @@ def check_steps(pair: Both, states_max: int) -> int:
 
 def _compare(pair: Both, state: State, standing: State, real: list[Outcome], made: list[Outcome]) -> int:
     """Compares the outcomes of one instance."""
-    hidden = len(pair.made.gaps)
+    hidden = len(pair.made.distances)
     assert {type(one) for one in real} == {type(one) for one in made}, (state, standing)
     after = [one.step.state for one in made if isinstance(one, Taken)]
     steps = [one.step.state for one in real if isinstance(one, Taken)]

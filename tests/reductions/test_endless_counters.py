@@ -22,7 +22,7 @@ from hacheck.compile.machine.compiler import KERNEL_LEVELS, compile_object, link
 from hacheck.model import ir
 from hacheck.model.counters import value_distances as gaps_module
 from hacheck.model.counters.counter_discipline import Uses, uses_of
-from hacheck.model.counters.value_distances import FULL, HIGH, Gaps, followed
+from hacheck.model.counters.value_distances import FULL, HIGH, Distances, followed
 from hacheck.model.interpreter import Taken, replay
 from hacheck.model.language import load
 from hacheck.model.runs import State
@@ -88,9 +88,9 @@ def _is_noticed() -> bool:
 
 def _canonical(pair: Both) -> tuple[Callable[..., int], Callable[..., int], Layout]:
     """The kernel that finds representatives, run as Python and compiled."""
-    form = lowered_form(pair.made.system, (), True, pair.made.gaps)
+    form = lowered_form(pair.made.system, (), True, pair.made.distances)
     lowered = arranged_in_words(form.lowered)
-    text = canonicaliser(pair.made.system, lowered.layout, (), pair.made.gaps).canonical
+    text = canonicaliser(pair.made.system, lowered.layout, (), pair.made.distances).canonical
     compiled = link([compile_object(kernel_ir_of_source(text, {}, ["canonical"]), KERNEL_LEVELS)])
     python = as_python_of_source(text, {})["canonical"]
     return python, compiled.function("canonical", 2), lowered.layout
@@ -323,7 +323,7 @@ invariant fine: S.n == S.n
 """
     system = system_of(text)
     made = followed(system)
-    assert not made.gaps
+    assert not made.distances
     ((counter, reasons),) = made.bounded
     assert counter == "Term"
     assert any(reason in one and "line 4" in one for one in reasons), reasons
@@ -370,4 +370,4 @@ def test_a_distance_is_kept_as_far_as_a_comparison_can_tell() -> None:
     """Exact distances are those that a step, which raises a value by one, and a comparison can tell apart."""
     text = LEAD.format(bound=3).replace("S.a == S.b + 1", "S.a == S.b + 1 + 1")
     assert uses_of(system_of(text), "Term").exact_up_to == 4
-    assert followed(system_of(text)).gaps == (Gaps("Term", 0, 4),)
+    assert followed(system_of(text)).distances == (Distances("Term", 0, 4),)

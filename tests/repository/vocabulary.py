@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import re
+import tokenize
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).parents[2]
 LEFT = Path(__file__).with_name("vocabulary_left.toml")
@@ -40,6 +42,37 @@ ELSEWHERE = re.compile(r"\.tell\(\)|lock[-_]told|\"told\"|stamps_tell_databases_
 """What is written like one of them and means something else: the place in an open file; and names that others build on:
 the fault `lock-told`, the event and the key `told`, a property of IceStorm, a step of Artemis, an older option."""
 
+IN_CODE = frozenset({"asked", "asking", "unasked"})
+"""In the package, sentences and names alike: what is checked, wanted, selected, requested or under way."""
+IN_CODE_ELSEWHERE = re.compile(
+    r"[\"']asked[\"']|[\"']asking[\"']|asked_by=|\"not asking\"|asking who has|has asked often"
+)
+"""The event and the key `asked` of logs, and the states of a server that looks for a backup, in its log."""
+
+IN_NAMES = frozenset({"gap", "gaps", "settled", "way", "ways"})
+"""What a name says too little with: a path, a branch, an alternative, a counterexample to induction, a watermark."""
+NAMES_MEANT = re.compile(
+    r"one way|under way|on the way|half way|both ways|same way|(?:gave|give|gives) way"  # as everybody says it
+    r"|(?:node|label|row|with) gaps?|gap (?:us|max)"  # room between two things: in a drawing, in a log, in time
+)
+NAMES_OF_PLACES = {
+    "hacheck/api/verify_document.py": "`gap` is a key of the document of `verify`",
+    "hacheck/documents/verify.py": "the same",
+    "hacheck/cli/epilogs.py": "room between the columns of a help text",
+    "hacheck/cli/pictures/run_svg.py": "room between two lanes",
+    "hacheck/impl/protocols/artemis/client_library/oracle.py": "`settled` is an event of its log",
+    "hacheck/impl/protocols/artemis/colocated/options.py": "`way` is a setting",
+    "hacheck/impl/protocols/artemis/colocated/system.py": "the same",
+    "hacheck/impl/protocols/qpid/broker.py": "AMQP: a delivery is settled",
+    "hacheck/impl/protocols/qpid/store.py": "the same",
+    "hacheck/impl/simulator/run_story.py": "a time in which nothing happens",
+    "hacheck/model/language/format.py": "empty lines between two declarations",
+    "hacheck/spark/check_lines.py": "numbers that are missing in a log",
+    "hacheck/traces/conformance/broken_durations.py": "a time between two records",
+    "hacheck/traces/conformance/total_order.py": "words between the records of two traces",
+    "hacheck/traces/simulation/times.py": "a time between two records",
+}
+
 _WORD = re.compile(r"[A-Za-z]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -67,6 +100,30 @@ def found_in(text: str) -> Iterator[tuple[int, str]]:
         for phrase in PHRASES:
             for _ in range(line.lower().count(phrase)):
                 yield number, phrase
+
+
+def names_in(path: Path) -> Iterator[tuple[int, str]]:
+    """Each name of a module that says too little, with its line."""
+    if path.relative_to(ROOT).as_posix() not in NAMES_OF_PLACES:
+        with path.open(encoding="utf-8") as lines:
+            yield from too_little(lines)
+
+
+def too_little(lines: TextIO) -> Iterator[tuple[int, str]]:
+    """The same, of text."""
+    for token in tokenize.generate_tokens(lines.readline):
+        if token.type == tokenize.NAME:
+            words = " ".join(_WORD.findall(_HUMP.sub(" ", token.string))).lower()
+            if IN_NAMES.intersection(NAMES_MEANT.sub("", words).split()):
+                yield token.start[0], token.string
+
+
+def code_words_in(text: str) -> Iterator[tuple[int, str]]:
+    """Each word that the package does not use, with its line."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for word in _WORD.findall(_HUMP.sub(" ", IN_CODE_ELSEWHERE.sub("", line))):
+            if word.lower() in IN_CODE:
+                yield number, word.lower()
 
 
 def counts() -> dict[str, Counter[str]]:

@@ -60,7 +60,7 @@ class Without(Struct, frozen=True):
 
 
 class Narrowed(Struct, frozen=True):
-    """A condition of an action's guard has fewer ways to hold: `left` instead of `condition`."""
+    """A condition of an action's guard has fewer alternatives: `left` instead of `condition`."""
 
     action: int
     condition: Expression
@@ -250,12 +250,12 @@ def _beginning(
     yield If(_is(trial, place), tuple(made), ())
 
 
-# ---- the ways in which a condition of a guard holds ----
+# ---- the alternatives of a condition of a guard ----
 
 
 def narrowed(system: System, run: Run) -> list[tuple[Narrowed, tuple[Expression, ...], list[int]]]:
-    """For each condition of a guard that can hold in several ways, the trial without those ways in which it held at
-    some step of the run, these ways, and the numbers of the steps. Faults and repairs are left out."""
+    """For each condition of a guard that has several alternatives, the trial without those alternatives in which it
+    held at some step of the run, these alternatives, and the numbers of the steps. Faults and repairs are left out."""
     found: dict[Narrowed, tuple[tuple[Expression, ...], list[int]]] = {}
     interpreter = Interpreter(system)
     for number, (before, step) in enumerate(zip(run.states, run.steps, strict=False), start=1):
@@ -264,9 +264,9 @@ def narrowed(system: System, run: Run) -> list[tuple[Narrowed, tuple[Expression,
             continue
         scope = _scope(interpreter, before, step)
         for condition in conjuncts(action.guard):
-            ways = ways_of(condition)
-            used = tuple(one for one in ways if _holds(one, scope))
-            rest = [one for one in ways if one not in used]
+            alternatives = alternatives_of(condition)
+            used = tuple(one for one in alternatives if _holds(one, scope))
+            rest = [one for one in alternatives if one not in used]
             if not used or not rest:
                 continue
             trial = Narrowed(step.action, condition, disjunction(*rest))
@@ -289,15 +289,15 @@ def _holds(condition: Expression, scope: Scope) -> bool:
         return False
 
 
-def ways_of(condition: Expression) -> tuple[Expression, ...]:
+def alternatives_of(condition: Expression) -> tuple[Expression, ...]:
     """Conditions of which at least one holds exactly where this one does; itself alone where it has no parts that are
     alternatives. A right side has a value only where the left one is false, so it says that."""
     match condition:
         case Binary("or", left, right):
-            first = ways_of(left)
-            return (*first, *(conjunction(_negated(left), one) for one in ways_of(right)))
+            first = alternatives_of(left)
+            return (*first, *(conjunction(_negated(left), one) for one in alternatives_of(right)))
         case Binary("implies", left, right):
-            return (*ways_of(_negated(left)), *(conjunction(left, one) for one in ways_of(right)))
+            return (*alternatives_of(_negated(left)), *(conjunction(left, one) for one in alternatives_of(right)))
         case Binary("in", item, MakeCollection(_, items)) if len(items) > 1:
             return tuple(Binary("==", item, one) for one in items)
         case Binary("in", item, Constant(frozenset() as members, Set(element))) if len(members) > 1:
@@ -309,13 +309,13 @@ def ways_of(condition: Expression) -> tuple[Expression, ...]:
             )
         case Conditional(test, then, otherwise):
             return (
-                *(conjunction(test, one) for one in ways_of(then)),
-                *(conjunction(_negated(test), one) for one in ways_of(otherwise)),
+                *(conjunction(test, one) for one in alternatives_of(then)),
+                *(conjunction(_negated(test), one) for one in alternatives_of(otherwise)),
             )
         case Unary("not", Binary("and", left, right)):
-            return ways_of(Binary("or", _negated(left), _negated(right)))
+            return alternatives_of(Binary("or", _negated(left), _negated(right)))
         case Unary("not", Unary("not", inner)):
-            return ways_of(inner)
+            return alternatives_of(inner)
         case _:
             return (condition,)
 

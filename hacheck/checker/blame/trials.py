@@ -198,7 +198,7 @@ def _plan(subject: Subject) -> _Plan:
         {action: _fewer(subject, action, steps) for action, steps in faults.items()},
         {action: _never(subject, action, steps) for action, steps in faults.items() if len(steps) > 1},
         single,
-        (*_ways(subject), *_branches(subject), *_actions(subject)),
+        (*_guards(subject), *_branches(subject), *_actions(subject)),
     )
 
 
@@ -253,8 +253,8 @@ def _decides(subject: Subject, number: int) -> bool:
     return not before
 
 
-def _ways(subject: Subject) -> Iterator[Planned]:
-    """The conditions of guards that hold in several ways, without those that the run takes."""
+def _guards(subject: Subject) -> Iterator[Planned]:
+    """The conditions of guards that have several alternatives, without those that the run takes."""
     for restriction, used, steps in narrowed(subject.system, subject.run):
         name = subject.system.actions[restriction.action].name
         said = " or ".join(show_expression(one) for one in used)

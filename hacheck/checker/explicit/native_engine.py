@@ -146,7 +146,7 @@ class NativeEngine(Struct, frozen=True):
         notes = [f"{counter} is explored up to its bound only: {'; '.join(why)}" for counter, why in builder.bounded]
         open_ones = tuple(found.name for found in answer.properties if found.scope == UNCONFIRMED)
         if open_ones:
-            counters = " and ".join(one.counter for one in builder.gaps)
+            counters = " and ".join(one.counter for one in builder.distances)
             notes.append(
                 f"{', '.join(open_ones)}: explored up to the bound of {counters} only; "
                 "runs found beyond it may not exist"
@@ -156,7 +156,7 @@ class NativeEngine(Struct, frozen=True):
             found = {one.name: one for one in bounded.properties}
             answers = tuple(found.get(one.name, one) for one in answer.properties)
             answer = replace(answer, properties=answers, error=answer.error or bounded.error)
-        return replace(answer, notes=(*answer.notes, *notes), endless=tuple(one.counter for one in builder.gaps))
+        return replace(answer, notes=(*answer.notes, *notes), endless=tuple(one.counter for one in builder.distances))
 
     def _explored(self, builder: Builder, built: Built, search: Search) -> Answer:
         """The answer of a search."""
@@ -171,7 +171,7 @@ class NativeEngine(Struct, frozen=True):
                     goal,
                     self._keeping(builder, built),
                     properties,
-                    exact=not builder.gaps,
+                    exact=not builder.distances,
                     measure=partial(self._measure, builder, built),
                     reconstructing=partial(watch.phase, RECONSTRUCTING),
                 )
@@ -179,7 +179,7 @@ class NativeEngine(Struct, frozen=True):
             raise Refused(str(error)) from None
         with closing(found) as log:
             instances, bounds = built.program.instances, built.program.bounds
-            subject = Subject(builder.replayed, instances, bounds, built.reduce, exact=not builder.gaps)
+            subject = Subject(builder.replayed, instances, bounds, built.reduce, exact=not builder.distances)
             omission = log.size**2 / 2**65 if self.fingerprint else 0.0
             check_liveness = partial(self._check_liveness, builder, search, log)
             if log.stopped not in (None, DECIDED):

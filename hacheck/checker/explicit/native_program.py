@@ -35,7 +35,7 @@ from hacheck.compile.machine.compiler import (
     is_available,
 )
 from hacheck.compile.machine.object_cache import Entry, ObjectCache, key_of
-from hacheck.model.counters.value_distances import Followed, Gaps, followed, representatives, unbounded
+from hacheck.model.counters.value_distances import Distances, Followed, followed, representatives, unbounded
 from hacheck.model.initial_states import initial_states
 from hacheck.model.ir import System
 from hacheck.model.runs import State
@@ -96,8 +96,8 @@ class Form(Struct, frozen=True):
 class Builder:
     """Builds for one check. `reduces`: whether reductions may be used. `optimise`: code is made as good as can be
     before anything is explored. `given`: the system as it is; `system`: what is explored; `replayed`: what runs are
-    runs of. `gaps`: the counters without an end; `bounded`: those that are explored up to a bound after all, and why.
-    `text`: what is built, as far as it matters."""
+    runs of. `distances`: the counters without an end; `bounded`: those that are explored up to a bound after all, and
+    why. `text`: what is built, as far as it matters."""
 
     def __init__(
         self,
@@ -110,11 +110,11 @@ class Builder:
     ) -> None:
         self.given = system
         made = explored_form(system, reduces)
-        self.system, self.gaps, self.bounded = made.system, made.gaps, made.bounded
-        self.replayed = unbounded(system) if made.gaps else made.system
+        self.system, self.distances, self.bounded = made.system, made.distances, made.bounded
+        self.replayed = unbounded(system) if made.distances else made.system
         self.properties, self.reduces, self.optimise = properties, reduces, optimise
         self.cache, self.watch = cache, watch
-        self.text = f"{properties} {reduces} {self.gaps}\n{described(self.system)}"
+        self.text = f"{properties} {reduces} {self.distances}\n{described(self.system)}"
         self._form: Form | None = None
         self._printed: list[str] = []
         self._quick: tuple[list[str], Entry] | None = None
@@ -170,8 +170,8 @@ class Builder:
             return Built(program, initial, reductions, functions, 0, None, partial(pack, program.layout), quick)
         count = functions.function("count_orbits", 2) if reductions.exact else None
         reduce = _representative(program, functions.function("canonical", 2))
-        if self.gaps:
-            reduce = _without_distances(self.system, self.gaps, reduce)
+        if self.distances:
+            reduce = _without_distances(self.system, self.distances, reduce)
         return Built(program, initial, reductions, functions, functions.address("canonical"), count, reduce, quick)
 
     def _loaded_for_liveness(self, artifact: Artifact) -> BuiltForLiveness:
@@ -183,7 +183,7 @@ class Builder:
 
     def _lowered(self) -> Form:
         if self._form is None:
-            self._form = lowered_form(self.system, self.properties, self.reduces, self.gaps)
+            self._form = lowered_form(self.system, self.properties, self.reduces, self.distances)
         return self._form
 
     def _emitted(self, optimise: bool, form: Form) -> Source:
@@ -211,7 +211,7 @@ class Builder:
     def _compiled_again(self) -> Entry:
         """What was compiled quickly, in this process or an earlier one."""
         if self._quick is None:
-            form = lowered_form(self.system, self.properties, self.reduces, self.gaps)
+            form = lowered_form(self.system, self.properties, self.reduces, self.distances)
             return compiled(self.system, self._emitted(True, form))
         texts, entry = self._quick
         better = [compile_object(text, KERNEL_LEVELS) for text in texts]
@@ -237,7 +237,7 @@ def printed(system: System, reduces: bool = True) -> str:
     from hacheck.compile.codegen.system_module import emit
 
     made = explored_form(system, reduces)
-    form = lowered_form(made.system, (), reduces, made.gaps)
+    form = lowered_form(made.system, (), reduces, made.distances)
     emitted = emit(form.lowered, form.questions.sought, form.questions.unblocking)
     unlike = (f"{one.kind}s are not symmetric: {'; '.join(one.reasons)}" for one in form.reductions.unlike)
     head = [f"; {line}" for line in (*reduction_notes(form.reductions, 0), *unlike)]
@@ -251,8 +251,10 @@ def explored_form(system: System, reduces: bool) -> Followed:
     return followed(system) if reduces else Followed(replace(system, endless=()), (), ())
 
 
-def lowered_form(system: System, properties: tuple[str, ...], reduces: bool, gaps: tuple[Gaps, ...] = ()) -> Form:
-    """The lowered form and the properties to check. `gaps`: the counters that it follows without an end.
+def lowered_form(
+    system: System, properties: tuple[str, ...], reduces: bool, distances: tuple[Distances, ...] = ()
+) -> Form:
+    """The lowered form and the properties to check. `distances`: the counters that it follows without an end.
 
     Errors: `EvaluationError` where the system cannot begin."""
     from hacheck.checker.explicit.property_conditions import pose
@@ -263,7 +265,7 @@ def lowered_form(system: System, properties: tuple[str, ...], reduces: bool, gap
     lowered = lower(system, initial, copies_max=1)
     questions, reductions = pose(lowered, properties), NONE
     if reduces:
-        lowered, reductions = reduced(lowered, questions, initial, gaps=gaps)
+        lowered, reductions = reduced(lowered, questions, initial, distances=distances)
     return Form(lowered, questions, reductions, initial)
 
 
@@ -272,7 +274,7 @@ def _canonical(system: System, program: Program, reductions: Reductions) -> Iter
     from hacheck.checker.explicit.symmetry.canonical_states import canonicaliser
     from hacheck.compile.kernels.to_llvm import kernel_ir_of_source
 
-    texts = canonicaliser(system, program.layout, reductions.symmetric, reductions.gaps)
+    texts = canonicaliser(system, program.layout, reductions.symmetric, reductions.distances)
     constants = {"W": program.words}
     yield kernel_ir_of_source(texts.canonical, constants, ["canonical"]), KERNEL_LEVELS
     if reductions.exact:
@@ -293,11 +295,11 @@ def _representative(program: Program, canonical: Callable[..., int]) -> Callable
 
 
 def _without_distances(
-    system: System, gaps: tuple[Gaps, ...], reduce: Callable[[State], int]
+    system: System, distances: tuple[Distances, ...], reduce: Callable[[State], int]
 ) -> Callable[[State], int]:
     """Reduces states of the real system; -1 of one that no explored state stands for."""
 
-    representative = representatives(system, gaps)
+    representative = representatives(system, distances)
 
     def whole(state: State) -> int:
         found = representative.of(state)

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hacheck.model.counters.value_distances import Gaps
+from hacheck.model.counters.value_distances import Distances
 from hacheck.model.ir import System
 from hacheck.model.render import spoken
 from hacheck.model.symmetry_types import SymmetryClass, parts_of
@@ -37,18 +37,18 @@ class Unlike(Struct, frozen=True):
 class Reductions(Struct, frozen=True):
     """What is done to the states of a system. `symmetric`: members that are exchanged freely. `unlike`: why members of
     other kinds are not. `exact`: the states that a state stands for are all reachable if it is, so they can be
-    counted. `gaps`: the counters whose values are renumbered."""
+    counted. `distances`: the counters whose values are renumbered."""
 
     symmetric: tuple[SymmetryClass, ...] = ()
     unlike: tuple[Unlike, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     exact: bool = True
-    gaps: tuple[Gaps, ...] = ()
+    distances: tuple[Distances, ...] = ()
 
     @property
     def permutes(self) -> bool:
         """Whether states have to be replaced by representatives."""
-        return bool(self.symmetric or self.gaps)
+        return bool(self.symmetric or self.distances)
 
 
 NONE = Reductions()
@@ -70,7 +70,7 @@ def reduction_notes(reductions: Reductions, states: int, stand_for: int | None =
     if pools:
         listed = " and ".join(f"{name}s" for name in pools)
         phrases.append(f"symmetry: states that differ only in the names of {listed} are one")
-    for one in reductions.gaps:
+    for one in reductions.distances:
         phrases.append(f"{one.counter} is unbounded: of values {one.exact} or more apart only the order counts")
     if reductions.dropped:
         bits = sum(item.bits for item in reductions.dropped)
@@ -104,20 +104,20 @@ def reductions_to_json(reductions: Reductions) -> Any:
     """Reductions as JSON has it."""
     symmetric = [[type(one.kind).__name__, one.kind.name, list(one.members)] for one in reductions.symmetric]
     unlike = [[one.kind, list(one.reasons)] for one in reductions.unlike]
-    gaps = [[one.counter, one.literal, one.exact] for one in reductions.gaps]
+    distances = [[one.counter, one.literal, one.exact] for one in reductions.distances]
     return [
         symmetric,
         unlike,
         [[one.variable, one.bits, one.whole] for one in reductions.dropped],
         reductions.exact,
-        gaps,
+        distances,
     ]
 
 
 def reductions_from_json(json: Any, system: System) -> Reductions:
     """What `reductions_to_json` wrote. Errors: `KeyError`, `TypeError` and `ValueError` where it is nothing of the
     kind."""
-    symmetric, unlike, dropped, exact, gaps = json
+    symmetric, unlike, dropped, exact, distances = json
     kinds: dict[tuple[str, str], Node | Identity] = {("Node", node.name): node for node in system.nodes}
     if any(word == "Identity" for word, _, _ in symmetric):
         for variable in system.variables:
@@ -129,5 +129,5 @@ def reductions_from_json(json: Any, system: System) -> Reductions:
         tuple(Unlike(kind, tuple(reasons)) for kind, reasons in unlike),
         tuple(Dropped(str(variable), int(bits), bool(whole)) for variable, bits, whole in dropped),
         bool(exact),
-        tuple(Gaps(str(counter), int(literal), int(near)) for counter, literal, near in gaps),
+        tuple(Distances(str(counter), int(literal), int(near)) for counter, literal, near in distances),
     )

@@ -21,7 +21,7 @@ from hacheck.compile.lowering.layout import slots_of
 from hacheck.compile.lowering.permuted_instances import maps_onto_itself
 from hacheck.compile.lowering.permuted_slots import Exchange, exchange_in, slots_holding
 from hacheck.compile.lowering.system import Condition, lower_condition
-from hacheck.model.counters.value_distances import Gaps
+from hacheck.model.counters.value_distances import Distances
 from hacheck.model.ir import Fresh, Property
 from hacheck.model.rewrite import walk
 from hacheck.model.runs import State
@@ -43,17 +43,19 @@ def reduced(
     initial: Sequence[State],
     symmetry: bool = True,
     relevance: bool = True,
-    gaps: tuple[Gaps, ...] = (),
+    distances: tuple[Distances, ...] = (),
 ) -> tuple[Lowered, Reductions]:
     """The system without what no property needs, and which members are symmetric in it. `initial`: its initial states.
-    `symmetry`, `relevance`: whether to look for these at all. `gaps`: the counters that the system follows without an
-    end. Cost: some passes over the lowered form and the system's text."""
+    `symmetry`, `relevance`: whether to look for these at all. `distances`: the counters that the system follows without
+    an end. Cost: some passes over the lowered form and the system's text."""
     with room_for_nesting():
         whole = lowered
         if relevance:
             lowered = relevant(lowered, _roots(lowered, questions), questions.unblocking)
         found = _symmetry(lowered, questions, initial) if symmetry else NONE
-    return lowered, Reductions(found.symmetric, found.unlike, _dropped(whole, lowered), found.exact and not gaps, gaps)
+    return lowered, Reductions(
+        found.symmetric, found.unlike, _dropped(whole, lowered), found.exact and not distances, distances
+    )
 
 
 # ---- what is needed ----

@@ -305,7 +305,7 @@ def show_runs(request: Request, console: Console, specification: Specification, 
         is_witness = found.prop.kind == "reachable" and not found.without_value
         wanted = request.witnesses if is_witness else surprise or request.runs
         if found.answer.cti is not None:
-            show_gap(console, specification, result, found)
+            show_cti(console, specification, result, found)
         if found.answer.run is not None and wanted:
             show_run(request, console, specification, result, found)
 
@@ -346,17 +346,17 @@ def command_for(request: Request, check: str, found: PropertyResult) -> str:
     return shlex.join(words)
 
 
-def show_gap(console: Console, specification: Specification, result: CheckResult, found: PropertyResult) -> None:
+def show_cti(console: Console, specification: Specification, result: CheckResult, found: PropertyResult) -> None:
     """What speaks against a proof by induction: a state that nothing shown forbids, and a step from it that breaks the
     property."""
-    gap = found.answer.cti
-    assert gap is not None, "there is a counterexample to induction"
+    cti = found.answer.cti
+    assert cti is not None, "there is a counterexample to induction"
     place = specification.place_of(found.prop)
     title, length = f"{found.prop.name}: {report.verdict_of(found)}", "a step from a state that is not ruled out"
     console.print()
     console.print(report.run_heading(console, title, length, "bad", found.prop, place))
     start = "a state that nothing shown rules out"
-    console.print(run_rendering.indented(run_rendering.full_run(console, result.system, gap, found.prop, start), 2))
+    console.print(run_rendering.indented(run_rendering.full_run(console, result.system, cti, found.prop, start), 2))
 
 
 def write_itf(folder: Path, results: list[CheckResult]) -> None:

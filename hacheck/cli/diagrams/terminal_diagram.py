@@ -39,17 +39,17 @@ def text_diagram(console: Console, view: View) -> RenderableType:
     wide = max((cell_len(label.action) for arrow in view.arrows for label in arrow.labels), default=0)
     for state in view.states:
         arrows = [arrow for arrow in view.arrows if arrow.source == state]
-        parts += box(pen, view, state, has_ways_out=bool(arrows))
+        parts += box(pen, view, state, has_arrows=bool(arrows))
         rows = [(arrow, label) for arrow in arrows for label in arrow.labels]
         for number, (arrow, label) in enumerate(rows):
             again = number > 0 and rows[number - 1][0] is arrow
-            parts.append(way_out(pen, view, arrow, label, (width, wide), last=number == len(rows) - 1, again=again))
+            parts.append(arrow_line(pen, view, arrow, label, (width, wide), last=number == len(rows) - 1, again=again))
         parts.append(Text(""))
     parts.append(legend(pen, view))
     return Padding(Group(*parts), (0, 0, 0, 1))
 
 
-def box(pen: Pen, view: View, state: str, *, has_ways_out: bool) -> list[RenderableType]:
+def box(pen: Pen, view: View, state: str, *, has_arrows: bool) -> list[RenderableType]:
     """A state in its box, and what is to be said of it."""
     notes = Text("")
     style = "name"
@@ -59,7 +59,7 @@ def box(pen: Pen, view: View, state: str, *, has_ways_out: bool) -> list[Rendera
         notes.append(f"  {view.absent}", style="warn")
         style = "quiet"
     line = pen.line * (cell_len(state) + 2)
-    bottom = pen.stem + line[1:] if has_ways_out else line
+    bottom = pen.stem + line[1:] if has_arrows else line
     one, two, three, four = pen.corners
     return [
         Text(f"{one}{line}{two}", style="quiet"),
@@ -68,7 +68,7 @@ def box(pen: Pen, view: View, state: str, *, has_ways_out: bool) -> list[Rendera
     ]
 
 
-def way_out(
+def arrow_line(
     pen: Pen, view: View, arrow: Arrow, label: Label, widths: tuple[int, int], *, last: bool, again: bool
 ) -> RenderableType:
     """One action that leads out of a state: where to, by what, and when."""

@@ -78,7 +78,7 @@ class Code(Struct):
     known: dict[object, str] = field(default_factory=dict)
     prefix: str = "v"
     _learned: list[object] = field(default_factory=list)
-    _one_way: set[str] = field(default_factory=set)  # blocks to which one way leads
+    _single_entry: set[str] = field(default_factory=set)  # blocks that only one other leads to
     _branching: dict[tuple[str, str], str] = field(default_factory=dict)  # by where it leads, which block branches
     _names: int = 0
 
@@ -229,7 +229,7 @@ class Code(Struct):
             self.label, self.carried = edges[0]
             return
         if len(edges) == 1:
-            self._one_way.add(join.label)
+            self._single_entry.add(join.label)
         self.lines += [f"{join.label}:", join.phis]
         self.label = join.label
         self.carried = self._merged([carried for _, carried in edges], lambda key, kind, _: Phi(join, key, kind))
@@ -251,7 +251,7 @@ class Code(Struct):
     def _folded(self, join: Join) -> bool:
         """Whether the code ends with the sides of a short branch that lead here, which are now run one after the other
         where the branch was; what is carried is chosen from both."""
-        sides = last_sides(self.lines, join.label, self._one_way)
+        sides = last_sides(self.lines, join.label, self._single_entry)
         if sides is None:
             return False
         head = self._branching[sides.labels]

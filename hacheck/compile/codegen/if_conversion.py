@@ -41,15 +41,15 @@ class _Block(Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
-def last_sides(lines: Sequence[Line], target: str, one_way: Collection[str]) -> Sides | None:
+def last_sides(lines: Sequence[Line], target: str, single_entry: Collection[str]) -> Sides | None:
     """The last branch of a function of which all sides are short blocks from which only the block goes on that is
-    called `target`; nothing but such blocks comes after them. `one_way`: the blocks that only one other leads to."""
+    called `target`; nothing but such blocks comes after them. `single_entry`: blocks that only one other leads to."""
     leave = f"  br label %{target}"
     behind: _Block | None = None
     end = len(lines)
     while end and lines[end - 1] == leave:
         block = _block(lines, end)
-        if block is None or block.label not in one_way:
+        if block is None or block.label not in single_entry:
             return None
         last = lines[block.start - 1]
         branch = _BRANCH.fullmatch(last) if isinstance(last, str) else None

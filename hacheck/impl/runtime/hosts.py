@@ -1,6 +1,6 @@
 """The ways of one process to the hosts of its locks and shared disks, which the keeper can cut.
 
-Locks and shared disks are files, so nothing of theirs goes through the network between members. A cut of such a way
+Locks and shared disks are files, so nothing of theirs goes through the network between members. A cut of such a link
 is a mark: a file that is there for as long as the cut lasts. Every request looks for it, so a cut holds at once, also
 for a process that was paused meanwhile or is started later.
 
@@ -26,7 +26,7 @@ LOOKED_AT_SECONDS = 0.05
 """So often it is seen whether a cut has healed."""
 
 
-class Way:
+class HostLink:
     """One direction between a member and a host. `waiting`: what is done when it is open again, the oldest first."""
 
     __slots__ = ("_mark", "waiting")
@@ -42,14 +42,15 @@ class Way:
 
 
 class Hosts:
-    """The ways of one member. `give`: takes inputs for the node. To be used in the thread of the event loop."""
+    """The links of one member to hosts. `give`: takes inputs for the node. To be used in the thread of the event
+    loop."""
 
     def __init__(self, folder: Folder, member: Member, give: Callable[[Input], None]) -> None:
         self._give = give
         self._loop = asyncio.get_running_loop()
         names = (*member.locks, *member.shared)
-        self._there = {host: Way(folder.cut_mark(member.name, host)) for host in names}
-        self._back = {host: Way(folder.cut_mark(host, member.name)) for host in names}
+        self._there = {host: HostLink(folder.cut_mark(member.name, host)) for host in names}
+        self._back = {host: HostLink(folder.cut_mark(host, member.name)) for host in names}
 
     def reached(self, host: Name) -> bool:
         """Whether requests get there now."""
@@ -67,23 +68,23 @@ class Hosts:
         """Something of which nobody awaits an answer: done at once, or when it gets there."""
         self._when_open(self._there[host], done)
 
-    def _when_open(self, way: Way, done: Callable[[], None]) -> None:
-        if not way.waiting and not way.is_cut:
+    def _when_open(self, link: HostLink, done: Callable[[], None]) -> None:
+        if not link.waiting and not link.is_cut:
             done()
             return
-        way.waiting.append(done)
-        if len(way.waiting) == 1:
-            self._loop.call_later(LOOKED_AT_SECONDS, self._look, way)
+        link.waiting.append(done)
+        if len(link.waiting) == 1:
+            self._loop.call_later(LOOKED_AT_SECONDS, self._look, link)
 
     def arrive(self, host: Name) -> None:
         """What waits to get to a host does, if it can: to be called before a later request."""
         self._drain(self._there[host])
 
-    def _look(self, way: Way) -> None:
-        self._drain(way)
-        if way.waiting:
-            self._loop.call_later(LOOKED_AT_SECONDS, self._look, way)
+    def _look(self, link: HostLink) -> None:
+        self._drain(link)
+        if link.waiting:
+            self._loop.call_later(LOOKED_AT_SECONDS, self._look, link)
 
-    def _drain(self, way: Way) -> None:
-        while way.waiting and not way.is_cut:
-            way.waiting.popleft()()
+    def _drain(self, link: HostLink) -> None:
+        while link.waiting and not link.is_cut:
+            link.waiting.popleft()()

@@ -142,9 +142,9 @@ class Keeper:
         return f"no action `{ask.action}`"
 
     def _cut(self, ask: Ask) -> str:
-        ways = self._ways()
+        links = self._links()
         here, there = self._known(ask.names), self._known(ask.others)
-        cuts = {way for way in ways if way[0] in here and (way[1] in there if there else way[1] not in here)}
+        cuts = {link for link in links if link[0] in here and (link[1] in there if there else link[1] not in here)}
         if not cuts:
             return f"nothing goes between {', '.join(ask.names)} and {', '.join(ask.others) or 'the others'}"
         self.network.cuts |= cuts
@@ -168,16 +168,16 @@ class Keeper:
                 raise Refused(f"no member `{name}`: there are {', '.join(self.children)}{more}")
         return set(names)
 
-    def _ways(self) -> set[tuple[Name, Name]]:
+    def _links(self) -> set[tuple[Name, Name]]:
         """All directions there are: between members, and between members and the hosts that they reach."""
-        ways = {(one, other) for one in self.children for other in self.children if one != other}
+        links = {(one, other) for one in self.children for other in self.children if one != other}
         for name in self.children:
             for host in self.cluster.hosts(name):
-                ways |= {(name, host), (host, name)}
-        return ways
+                links |= {(name, host), (host, name)}
+        return links
 
     def _mark(self) -> None:
-        """Makes the cuts so: those of ways to hosts by their marks."""
+        """Makes the cuts so: those of links to hosts by their marks."""
         hosts = self.cluster.hosts()
         wanted = {self.folder.cut_mark(*cut) for cut in self.network.cuts if cut[0] in hosts or cut[1] in hosts}
         for mark in wanted:

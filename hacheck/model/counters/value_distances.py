@@ -35,7 +35,7 @@ FULL = HIGH + 1
 """What a counter's hidden variable holds where not all distances could be written: then no value is raised."""
 
 
-class Gaps(Struct, frozen=True):
+class Distances(Struct, frozen=True):
     """How a counter is followed: literals up to `literal` keep their value, distances below `exact` are kept."""
 
     counter: str
@@ -55,11 +55,11 @@ def bound_of(counter: str) -> str:
 
 
 class Followed(Struct, frozen=True):
-    """The system to explore. `gaps`: the counters that are followed without an end. `bounded`: those that are explored
-    up to a bound, and why, in words."""
+    """The system to explore. `distances`: the counters without an end. `bounded`: those that are
+    explored up to a bound, and why, in words."""
 
     system: ir.System
-    gaps: tuple[Gaps, ...]
+    distances: tuple[Distances, ...]
     bounded: tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -71,7 +71,7 @@ def followed(system: ir.System) -> Followed:
     made = replace(_widened(system, free, HIGH), endless=())
     for one in free:
         made = _with_distances(made, one)
-    return Followed(made, tuple(Gaps(one.counter, one.literal, one.exact_up_to) for one in free), bounded)
+    return Followed(made, tuple(Distances(one.counter, one.literal, one.exact_up_to) for one in free), bounded)
 
 
 def unbounded(system: ir.System) -> ir.System:
@@ -108,11 +108,11 @@ def _widened(system: ir.System, uses: Sequence[Uses], high: int) -> ir.System:
 
 
 def _with_distances(system: ir.System, uses: Uses) -> ir.System:
-    gaps = Gaps(uses.counter, uses.literal, uses.exact_up_to)
-    hidden = ir.StateVariable(gaps.variable, Range(0, FULL), 0, None, "distance")
+    distances = Distances(uses.counter, uses.literal, uses.exact_up_to)
+    hidden = ir.StateVariable(distances.variable, Range(0, FULL), 0, None, "distance")
     plain, actions = dict(uses.plain), list(system.actions)
     for number in uses.raised:
-        raising = _Raising(gaps, Sums(uses.counter, plain.get(number, frozenset())))
+        raising = _Raising(distances, Sums(uses.counter, plain.get(number, frozenset())))
         actions[number] = replace(actions[number], body=raising.body(actions[number].body))
     return replace(
         system,
@@ -135,8 +135,8 @@ def _typed(body: tuple[ir.Statement, ...], kind: Range, names: frozenset[str]) -
 class _Raising:
     """Puts before each statement that raises a value the choice what is next greater to the new one: far or near."""
 
-    def __init__(self, gaps: Gaps, sums: Sums) -> None:
-        self.gaps, self.sums = gaps, sums
+    def __init__(self, distances: Distances, sums: Sums) -> None:
+        self.distances, self.sums = distances, sums
         self.count = 0
 
     def body(self, body: Sequence[ir.Statement]) -> tuple[ir.Statement, ...]:
@@ -155,13 +155,13 @@ class _Raising:
     def choice(self, raised: ir.Binary) -> tuple[ir.Statement, ...]:
         self.count += 1
         number = Range(0, FULL)
-        hidden = ir.Variable(self.gaps.variable, number)
-        near = ir.Local(f"near${self.count}${self.gaps.counter}", Bool())
+        hidden = ir.Variable(self.distances.variable, number)
+        near = ir.Local(f"near${self.count}${self.distances.counter}", Bool())
         full = ir.Binary("==", hidden, ir.Constant(FULL, number))
         above = ir.Binary("<", ir.Constant(HIGH, number), raised)
         noted = ir.Conditional(near, raised, ir.Constant(0, number))
         return (
-            ir.If(ir.Binary("or", full, above), (ir.Stop(bound_of(self.gaps.counter)),), ()),
+            ir.If(ir.Binary("or", full, above), (ir.Stop(bound_of(self.distances.counter)),), ()),
             ir.Choose(near.name, ir.Domain(Bool(), None, None)),
             ir.Assign(ir.Target(hidden), noted),
         )
@@ -171,13 +171,13 @@ class Representatives(Struct, frozen=True):
     """Finds the state of the followed system that stands for a state of the real one. `kinds`: for each counter the
     variables of the real system that can hold its values, by their number, with their types."""
 
-    gaps: tuple[Gaps, ...]
+    distances: tuple[Distances, ...]
     kinds: tuple[tuple[tuple[int, Type], ...], ...]
 
     def of(self, state: State) -> State | None:
         """The state that stands for this one; `None` where none does, as it holds too many values."""
         found = list(state)
-        for one, kinds in zip(self.gaps, self.kinds, strict=True):
+        for one, kinds in zip(self.distances, self.kinds, strict=True):
             values = {value for place, kind in kinds for value in held(kind, state[place], one.counter)}
             new = _closed(one, sorted(values))
             if max(new.values()) > HIGH:
@@ -185,25 +185,25 @@ class Representatives(Struct, frozen=True):
             if any(old != now for old, now in new.items()):
                 for place, kind in kinds:
                     found[place] = renumbered(kind, found[place], one.counter, new)
-        return (*found, *(0 for _ in self.gaps))
+        return (*found, *(0 for _ in self.distances))
 
 
-def representatives(system: ir.System, gaps: tuple[Gaps, ...]) -> Representatives:
+def representatives(system: ir.System, distances: tuple[Distances, ...]) -> Representatives:
     """What finds them. `system`: the real one or the followed one."""
-    hidden = {one.variable for one in gaps}
+    hidden = {one.variable for one in distances}
     kinds = [variable.type for variable in system.variables if variable.name not in hidden]
-    counters = (one.counter for one in gaps)
+    counters = (one.counter for one in distances)
     found = (tuple((n, kind) for n, kind in enumerate(kinds) if holds_counter(kind, name)) for name in counters)
-    return Representatives(gaps, tuple(found))
+    return Representatives(distances, tuple(found))
 
 
-def _closed(gaps: Gaps, values: Sequence[int]) -> dict[int, int]:
+def _closed(distances: Distances, values: Sequence[int]) -> dict[int, int]:
     """The new value of each: far ones are drawn near each other."""
-    new = {value: value for value in range(gaps.literal + 1)}
-    last = at = gaps.literal
+    new = {value: value for value in range(distances.literal + 1)}
+    last = at = distances.literal
     for value in values:
-        if value > gaps.literal:
+        if value > distances.literal:
             distance = value - last
-            last, at = value, at + (distance if distance < gaps.exact else gaps.exact + 1)
+            last, at = value, at + (distance if distance < distances.exact else distances.exact + 1)
             new[value] = at
     return new

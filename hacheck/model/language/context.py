@@ -128,7 +128,7 @@ class Context(Struct):
         """The expression with all that is known folded, if it is to be."""
         return fold(expression) if self.folded else expression
 
-    def settle(self, expression: ir.Expression) -> Any:
+    def constant(self, expression: ir.Expression) -> Any:
         """What an expression is that must have a value: folded in any case."""
         self.evaluated.append(expression)
         return fold(expression)

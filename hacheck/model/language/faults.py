@@ -78,7 +78,7 @@ def _is_ruled_out(context: Context, when: t.Expression) -> bool:
     if isinstance(when, t.Infix) and when.operator == "and":
         return _is_ruled_out(context, when.left) or _is_ruled_out(context, when.right)
     try:
-        return bool(context.settle(boolean(when, Scope(context, state=False))) == ir.FALSE)
+        return bool(context.constant(boolean(when, Scope(context, state=False))) == ir.FALSE)
     except SpecError:
         return False
 

@@ -53,7 +53,7 @@ def _holds(context: Context, written: d.FieldDeclaration) -> bool:
     """Whether these settings make a durable field durable. Errors: `HA110` when they do not decide it."""
     if written.durable_if is None:
         return True
-    known = context.settle(boolean(written.durable_if, Scope(context, state=False)))
+    known = context.constant(boolean(written.durable_if, Scope(context, state=False)))
     if not isinstance(known, ir.Constant):
         raise error("HA110", "whether a field is durable must be decided by the settings", written.durable_if.span)
     return bool(known.value)

@@ -274,7 +274,7 @@ class Handler(Struct):
         callee = ir.Local(self.context.fresh_name("callee"), operation.callee)
         answer = operation.at(self.context, "answer", self.actor, callee)
         here = ir.Binary("!=", answer, operation.no_answer)
-        settled = disjunction(here, ir.Unary("not", operation.at(self.context, "waiting", self.actor, callee)))
+        is_over = disjunction(here, ir.Unary("not", operation.at(self.context, "waiting", self.actor, callee)))
         callees = self._callees_of(operation, written)
         item = answer
         if callees is not None:
@@ -286,7 +286,7 @@ class Handler(Struct):
             ir.Let(result.name, whole, ir.MapOf(callee.name, operation.callee, item, whole.value)),
             ir.ForEach(callee.name, everyone, operations.forget(operation, scope, self.actor, callee)),
         )
-        return ir.Quantified("every", callee.name, everyone, settled), made, result
+        return ir.Quantified("every", callee.name, everyone, is_over), made, result
 
     def _callees_of(self, operation: operations.Operation, written: t.Call) -> ir.Expression | None:
         """The callees of a call to several nodes; None where all calls that its node waits for are of this one."""

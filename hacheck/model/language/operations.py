@@ -98,7 +98,7 @@ def is_atomic(context: Context, name: str) -> bool:
     declaration = context.operations[name]
     if declaration.atomic_when is None:
         return False
-    known = context.settle(boolean(declaration.atomic_when, Scope(context, state=False)))
+    known = context.constant(boolean(declaration.atomic_when, Scope(context, state=False)))
     if not isinstance(known, ir.Constant):
         raise error("HA110", "`atomic when` must be decided by the settings", declaration.atomic_when.span)
     context.atomic[name] = bool(known.value)

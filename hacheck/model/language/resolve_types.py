@@ -18,7 +18,7 @@ def number(context: Context, written: t.Expression, what: str) -> int:
 
     Errors: `HA110` when it is not.
     """
-    value = context.settle(elaborate(written, Scope(context, state=False)))
+    value = context.constant(elaborate(written, Scope(context, state=False)))
     if not isinstance(value, ir.Constant) or not isinstance(value.type, ty.Range):
         raise error("HA110", f"{what} must be a whole number known before the exploration", written.span)
     return int(value.value)
@@ -73,7 +73,7 @@ def resolve(context: Context, written: t.TypeTree, name: str) -> ty.Type:
 def _holds(context: Context, conditions: tuple[t.Expression, ...]) -> bool:
     """Whether a condition holds under these settings, or there is none. Errors: `HA110` when they do not decide it."""
     for written in conditions:
-        known = context.settle(boolean(written, Scope(context, state=False)))
+        known = context.constant(boolean(written, Scope(context, state=False)))
         if not isinstance(known, ir.Constant):
             raise error("HA110", "whether a counter has an end must follow from the settings", written.span)
         if not known.value:
@@ -120,7 +120,7 @@ def initial_value(context: Context, kind: ty.Type, written: t.Expression | None,
         return ty.default(kind)
     if isinstance(kind, ty.Map) and not isinstance(written, t.Each):
         return (initial_value(context, kind.value, written, span),) * ty.cardinality(kind.key)
-    folded = context.settle(elaborate(written, Scope(context, state=False), kind))
+    folded = context.constant(elaborate(written, Scope(context, state=False), kind))
     if not isinstance(folded, ir.Constant):
         raise error("HA110", "an initial value must be known before the exploration", written.span)
     if not ty.member(kind, folded.value):

@@ -62,7 +62,7 @@ def _value(context: Context, written: d.Setting, given: str | t.Expression | Non
 
 
 def _known(context: Context, written: t.Expression, wanted: ty.Type | None, span: Span) -> ir.Constant:
-    made = context.settle(elaborate(written, Scope(context, state=False), wanted))
+    made = context.constant(elaborate(written, Scope(context, state=False), wanted))
     if not isinstance(made, ir.Constant):
         raise error("HA110", "a setting must be known before the exploration", span)
     return made

@@ -24,7 +24,7 @@ from hacheck.supervise.event_loop_thread import LOOPBACK, EventLoopThread
 READ_BYTES = 1 << 16
 
 
-class Way:
+class Route:
     """What goes from one member to another. `sender`, `receiver`: its two connections, where they are there. `sent`:
     the calls that have gone through and are not answered; `lost`: one of them never will be."""
 
@@ -47,7 +47,7 @@ class HeldNetwork:
         self._numbers = dict(numbers)
         self._decoder = messages_of(system)
         self._calls = Calls()
-        self._ways: dict[tuple[int, int], Way] = {}
+        self._routes: dict[tuple[int, int], Route] = {}
         self._thread = EventLoopThread()
         server = self._thread.run(self._thread.listen(self._receive))
         self.port: int = server.sockets[0].getsockname()[1]
@@ -69,10 +69,10 @@ class HeldNetwork:
         self._lose_calls(lambda one, other: (one, other) == (source, target))
 
     def _lose_calls(self, of: Callable[[int, int], bool]) -> None:
-        for (source, target), way in list(self._ways.items()):
+        for (source, target), route in list(self._routes.items()):
             if of(source, target):
-                way.lost = way.lost or bool(way.sent)
-                way.sent.clear()
+                route.lost = route.lost or bool(route.sent)
+                route.sent.clear()
 
     def inform(self, member: int) -> bool:
         """A process whose step is due learns of calls that were lost, and of those that are held and lead nowhere.
@@ -81,21 +81,25 @@ class HeldNetwork:
             gone = message.target not in self.ports or self.traffic.is_refused(member, message.target)
             if gone and message.number:
                 self.traffic.let(message, drop=True)
-                self._ways[member, message.target].lost = True
-        lost = [(source, target) for (source, target), way in list(self._ways.items()) if source == member and way.lost]
+                self._routes[member, message.target].lost = True
+        lost = [
+            (source, target)
+            for (source, target), route in list(self._routes.items())
+            if source == member and route.lost
+        ]
         for source, target in lost:
-            self._ways[source, target].lost = False
+            self._routes[source, target].lost = False
             self._thread.post(partial(self._hang_up, source, target))
         return bool(lost)
 
     def _hang_up(self, member: int, other: int) -> None:
         """Both connections of a member with another one break."""
-        way, back = self._ways.get((member, other)), self._ways.get((other, member))
-        for writer in (way.sender if way else None, back.receiver if back else None):
+        route, back = self._routes.get((member, other)), self._routes.get((other, member))
+        for writer in (route.sender if route else None, back.receiver if back else None):
             if writer is not None:
                 writer.transport.abort()
-        if way is not None:
-            way.sender = None
+        if route is not None:
+            route.sender = None
         if back is not None:
             back.receiver = None
 
@@ -103,26 +107,26 @@ class HeldNetwork:
 
     async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         frames = Frames()
-        way: Way | None = None
+        route: Route | None = None
         ends = (0, 0)
         with suppress(OSError, asyncio.CancelledError):
             while data := await reader.read(READ_BYTES):
                 for content in frames.feed(data):
-                    if way is None:
+                    if route is None:
                         hello = read_hello(content)
                         ends = (self._numbers[hello.sender], self._numbers[hello.to])
-                        way = self._ways.setdefault(ends, Way())
-                        way.hello, way.sender = hello, writer
+                        route = self._routes.setdefault(ends, Route())
+                        route.hello, route.sender = hello, writer
                     else:
                         self._came(*ends, content)
-        if way is not None and way.sender is writer:
-            way.sender = None
+        if route is not None and route.sender is writer:
+            route.sender = None
         writer.close()
 
     def _came(self, source: int, target: int, content: bytes) -> None:
         item = read_message(self._decoder, content)
         call = int(getattr(item, "call", 0))
-        way = self._ways[source, target]
+        route = self._routes[source, target]
 
         def deliver(goes: bool) -> None:
             if goes:
@@ -130,43 +134,43 @@ class HeldNetwork:
 
         message = self._calls.message(source, target, item, deliver)
         if self.traffic.is_refused(source, target) and message.operation != "invitation":
-            way.lost = way.lost or bool(call and message.kind == "request")
+            route.lost = route.lost or bool(call and message.kind == "request")
             return
         self.traffic.came(message)
 
     async def _send(self, source: int, target: int, message: Message, content: bytes) -> None:
-        way = self._ways[source, target]
+        route = self._routes[source, target]
         is_call = message.kind == "request" and message.number > 0
-        async with way.turn:
-            if way.receiver is None or way.receiver.is_closing():
-                way.receiver = await self._connect(way, target)
-            if way.receiver is None:
-                way.lost = way.lost or is_call
+        async with route.turn:
+            if route.receiver is None or route.receiver.is_closing():
+                route.receiver = await self._connect(route, target)
+            if route.receiver is None:
+                route.lost = route.lost or is_call
                 return
             if message.kind == "reply":
-                opposite = self._ways.get((target, source))
+                opposite = self._routes.get((target, source))
                 if opposite is not None:
                     opposite.sent.discard(message.number)
             elif is_call:
-                way.sent.add(message.number)
-            way.receiver.write(len(content).to_bytes(4, "big") + content)
+                route.sent.add(message.number)
+            route.receiver.write(len(content).to_bytes(4, "big") + content)
 
-    async def _connect(self, way: Way, target: int) -> asyncio.StreamWriter | None:
+    async def _connect(self, route: Route, target: int) -> asyncio.StreamWriter | None:
         port = self.ports.get(target)
-        if port is None or way.hello is None:
+        if port is None or route.hello is None:
             return None
         try:
             reader, writer = await asyncio.open_connection(LOOPBACK, port)
         except OSError:
             return None
-        writer.write(frame(msgspec.structs.replace(way.hello)))
-        self._thread.start(self._until_closed(way, reader, writer), writer)
+        writer.write(frame(msgspec.structs.replace(route.hello)))
+        self._thread.start(self._until_closed(route, reader, writer), writer)
         return writer
 
-    async def _until_closed(self, way: Way, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _until_closed(self, route: Route, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.CancelledError):
             while await reader.read(READ_BYTES):
                 pass
-        if way.receiver is writer:
-            way.receiver = None
+        if route.receiver is writer:
+            route.receiver = None
         writer.close()

@@ -119,7 +119,7 @@ class ReferenceSession:
             if self._steps.of("group", replica) is not None:
                 state["Replica.group"][key] = view.group_name
             if not any(
-                self.traffic.held(*way) for way in (("accept", None, replica), ("init", None, replica, "reply"))
+                self.traffic.held(*message) for message in (("accept", None, replica), ("init", None, replica, "reply"))
             ):
                 state["Replica.max"][key] = view.max
             if not self._steps.waiting_clients():

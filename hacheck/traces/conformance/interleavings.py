@@ -231,9 +231,9 @@ class CutSearch:
         whole = self.streams.whole(cut, taken)
         if not whole.all():
             emitted, real = emitted[whole], real[whole]
-        for way, mine in distinct_counts(real):
-            after = tuple(a + b for a, b in zip(cut, way, strict=True))
-            if any(way) and self.streams.allows(after, cut):
+        for step, mine in distinct_counts(real):
+            after = tuple(a + b for a, b in zip(cut, step, strict=True))
+            if any(step) and self.streams.allows(after, cut):
                 self.put(after, emitted[mine])
 
 
@@ -257,8 +257,8 @@ def distinct_counts(taken: Any) -> Iterator[tuple[list[int], Any]]:
     groups: list[tuple[list[int], Any]] = [([], rows)]
     for column in taken.T:  # sorting whole rows takes longer than all steps from them
         groups = [
-            ([*way, number], mine[column[mine] == number])
-            for way, mine in groups
+            ([*step, number], mine[column[mine] == number])
+            for step, mine in groups
             for number in np.flatnonzero(np.bincount(column[mine])).tolist()
         ]
     yield from groups

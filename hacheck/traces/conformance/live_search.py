@@ -1,8 +1,8 @@
 """Follows a trace whose records are still coming, and has at any time the states that explain it so far.
 
-What is settled is not followed again: once no older record can come, the states at the cuts behind a number of records
-are kept, and everything before them is left behind. From there to the newest record the search runs anew each time.
-"""
+What the watermark has passed is not followed again: once no older record can come, the states at the cuts behind a
+number of records are kept, and everything before them is left behind. From there to the newest record the search runs
+anew each time."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LiveSearch:
         streams = self._compiled.shape.streams
         self._words = [np.zeros((0, self._compiled.record.words), np.uint64) for _ in range(streams)]
         self._times = [np.zeros(0, np.int64) for _ in range(streams)]
-        self._settled_ns: int | None = None
+        self._watermark_ns: int | None = None
         self.strange: str = ""
         """A node that the model does not have, if a record names one."""
         self._start_again()
@@ -68,7 +68,7 @@ class LiveSearch:
         self._full = False
 
     def add(self, batch: Any) -> None:
-        """Takes records, those of each node in their order. One that is older than what is settled makes all records be
+        """Takes records, those of each node in their order. One that is older than the watermark makes all records be
         followed again."""
         encoded = self._encoder.encode(batch)
         stray = next((one for one in encoded.unmatchables.values() if one.why == "node"), None)
@@ -86,18 +86,18 @@ class LiveSearch:
             least = int(known[-1]) if len(known) else int(times[mine[0]])
             self._words[stream] = np.concatenate([self._words[stream], encoded.words[mine]])
             self._times[stream] = np.concatenate([known, np.maximum(np.maximum.accumulate(times[mine]), least)])
-        if self._settled_ns is not None and int(times.min()) <= self._settled_ns:
-            self._settled_ns = None
+        if self._watermark_ns is not None and int(times.min()) <= self._watermark_ns:
+            self._watermark_ns = None
             self._start_again()
 
-    def settle(self, before_ns: int, report: Callable[[], bool] = lambda: True) -> bool:
+    def advance(self, before_ns: int, report: Callable[[], bool] = lambda: True) -> bool:
         """Says that every record up to a time has come, and leaves behind what that decides. Returns whether some run
         explains what is left behind."""
         if not self.records:
             return True
-        self._settled_ns = before_ns if self._settled_ns is None else max(self._settled_ns, before_ns)
+        self._watermark_ns = before_ns if self._watermark_ns is None else max(self._watermark_ns, before_ns)
         # A step that takes a record which is to come takes no record this old.
-        early = sum(int(np.searchsorted(times, self._settled_ns - self._skew_ns)) for times in self._times)
+        early = sum(int(np.searchsorted(times, self._watermark_ns - self._skew_ns)) for times in self._times)
         until = early - self._compiled.shape.places * len(self._words)
         if until > self._followed and self._frontier:
             run = _Live(self._search, self._streams(), report)
@@ -116,7 +116,7 @@ class LiveSearch:
         if run.interrupted:
             return None
         last = max((int(times[-1]) for times in self._times if len(times)), default=0)
-        quiet = self._settled_ns is not None and self._settled_ns > last + self._skew_ns
+        quiet = self._watermark_ns is not None and self._watermark_ns > last + self._skew_ns
         marks = tuple((perhaps is not None, surely is not None) for surely, perhaps in run.violated)
         states = run.ends if through and run.ends is not None else np.zeros((0, self._compiled.base), np.uint64)
         chosen = np.linspace(0, max(len(states) - 1, 0), min(len(states), STATES_SHOWN)).astype(int)

@@ -58,7 +58,7 @@ class ShortestRuns(Struct):
             self._spread(at, kept[at])
         ends = [(cut, state.tobytes()) for state in kept[cut]]
         found = [(self.reached[end].steps, end) for end in ends if end in self.reached]
-        return self._replayed(self._way(min(found)[1])) if found else None
+        return self._replayed(self._path(min(found)[1])) if found else None
 
     def _spread(self, cut: Cut, states: Any) -> None:
         """How soon the states at a cut are reached, and those to which their steps lead."""
@@ -85,11 +85,11 @@ class ShortestRuns(Struct):
             if place[0] in self.search.kept and (cut, row) in self.reached:
                 self._sooner(place, Reached(self.reached[cut, row].steps + 1, (cut, row), instance))
 
-    def _sooner(self, place: Place, way: Reached) -> bool:
+    def _sooner(self, place: Place, found: Reached) -> bool:
         known = self.reached.get(place)
-        if known is not None and known.steps <= way.steps:
+        if known is not None and known.steps <= found.steps:
             return False
-        self.reached[place] = way
+        self.reached[place] = found
         return True
 
     def _steps(self, states: Any, window: Any, cut: Cut) -> Iterator[tuple[int, int, bytes, tuple[int, ...]]]:
@@ -105,26 +105,26 @@ class ShortestRuns(Struct):
                 if counts:
                     yield source, instance, state.tobytes(), tuple(records)
 
-    def _way(self, end: Place) -> list[tuple[int, int]]:
+    def _path(self, end: Place) -> list[tuple[int, int]]:
         """The steps to a place: the instance, and the state after it, packed; first the start."""
-        way: list[tuple[int, int]] = []
+        path: list[tuple[int, int]] = []
         at: Place | None = end
         while at is not None:
             found = self.reached[at]
-            way.append((found.instance, from_words(np.frombuffer(at[1], np.uint64).tolist())))
+            path.append((found.instance, from_words(np.frombuffer(at[1], np.uint64).tolist())))
             at = found.before
-        return way[::-1]
+        return path[::-1]
 
     # ---- replayed by the interpreter ----
 
-    def _replayed(self, way: list[tuple[int, int]]) -> Run | None:
+    def _replayed(self, path: list[tuple[int, int]]) -> Run | None:
         """The run, with the values of what the code leaves out; each step is one of the interpreter's."""
         interpreter = Interpreter(self.system)
-        start = next((one for one in interpreter.initial_states() if self.packed(one) == self.own(way[0][1])), None)
+        start = next((one for one in interpreter.initial_states() if self.packed(one) == self.own(path[0][1])), None)
         if start is None:
             return None
         state, steps = start, []
-        for instance, packed in way[1:]:
+        for instance, packed in path[1:]:
             action, arguments = self.compiled.program.instances[instance]
             step = self._step(interpreter, action, arguments, state, self.own(packed))
             if step is None:

@@ -126,14 +126,14 @@ class LiveMonitor:
         """Reads what is new and says what there is to say: nothing at all (`None`) if nothing was new. `now`: seconds
         since 1970; `last`: no more is written."""
         rows = self._new_rows(now, last)
-        settled = None if self._logs.behind else round((now - self._watch.delay_seconds) * 1e9)
-        settled = 2**62 if last and not self._logs.behind else settled
+        watermark = None if self._logs.behind else round((now - self._watch.delay_seconds) * 1e9)
+        watermark = 2**62 if last and not self._logs.behind else watermark
         raised: list[Alert] = []
         for name, some in rows.items():
             self._trace(name).add(some)
         for name, trace in self.traces.items():
-            if name in rows or (settled is not None and trace.waits_for(settled)) or last:
-                if not trace.update(settled, report):
+            if name in rows or (watermark is not None and trace.waits_for(watermark)) or last:
+                if not trace.update(watermark, report):
                     return None
                 raised += self._said_of(trace, now, last)
             elif trace.is_open:

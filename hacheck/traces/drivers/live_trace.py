@@ -88,7 +88,7 @@ class LiveTrace:
         self._graph: FaultGraph | None = None
         self.now = Now(0, 0, True, False, {})
         self.explanation: Explanation | None = None
-        self._settled: int | None = None
+        self._watermark: int | None = None
 
     def add(self, rows: Sequence[dict[str, Any]]) -> None:
         """Takes records, those of each node in their order."""
@@ -102,14 +102,14 @@ class LiveTrace:
         if self._search is not None:
             self._search.add(batch)
 
-    def update(self, settled_ns: int | None, report: Report = lambda: True) -> bool:
-        """Looks what explains the records, and how far that is from breaking properties. `settled_ns`: no older record
-        comes any more. False if `report` says not to go on."""
+    def update(self, watermark_ns: int | None, report: Report = lambda: True) -> bool:
+        """Looks what explains the records, and how far that is from breaking properties. `watermark_ns`: no record
+        older than this comes any more. False if `report` says not to go on."""
         search = self._search
         if search is None or search.strange:
             return True
-        if settled_ns is not None:
-            search.settle(settled_ns, report)
+        if watermark_ns is not None:
+            search.advance(watermark_ns, report)
         found = search.explained(report)
         if found is None:
             return False
@@ -149,11 +149,11 @@ class LiveTrace:
         found = self._variant()
         return () if found is None else found.trace_follower().diagnoser.compiled.checked
 
-    def waits_for(self, settled_ns: int) -> bool:
-        """Whether records are there that were not settled when `update` was called last, and are now."""
+    def waits_for(self, watermark_ns: int) -> bool:
+        """Whether records are there that the watermark has passed since `update` was called last."""
         newest = max((row[TIME] for row in self.rows[-100:]), default=0)
-        settled, self._settled = self._settled, settled_ns
-        return settled is not None and settled <= newest + MARGIN_NS < settled_ns
+        before, self._watermark = self._watermark, watermark_ns
+        return before is not None and before <= newest + MARGIN_NS < watermark_ns
 
     @property
     def is_impossible(self) -> bool:

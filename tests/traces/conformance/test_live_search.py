@@ -76,7 +76,7 @@ def test_states_are_those_of_the_whole(seed: int, damage: int | None, checker: T
     for number, batch in enumerate(batches, 1):
         live.add(batch)
         newest = batch.column(TIME)[0].as_py()
-        followed = live.settle(newest - 2 * SKEW)
+        followed = live.advance(newest - 2 * SKEW)
         found = live.explained()
         assert found is not None
         expected = states_at_once(checker, batches[:number])
@@ -96,7 +96,7 @@ def test_record_that_comes_late_makes_all_be_followed_again(checker: TraceChecke
     for batch in batches:
         if batch not in same:
             live.add(batch)
-    live.settle(batches[-1].column(TIME)[0].as_py())
+    live.advance(batches[-1].column(TIME)[0].as_py())
     for batch in [late, *same]:
         live.add(batch)
     found = live.explained()

@@ -22,7 +22,7 @@ from hacheck.checker.explicit.symmetry.slot_renaming import Lines, Words, exchan
 from hacheck.compile.lowering.layout import Layout
 from hacheck.compile.lowering.permuted_slots import exchange_in
 from hacheck.compile.machine.compiler import Levels
-from hacheck.model.counters.value_distances import Gaps
+from hacheck.model.counters.value_distances import Distances
 from hacheck.model.ir import System
 from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Identity, Node
@@ -45,13 +45,13 @@ class Canonicaliser(Struct, frozen=True):
 
 
 def canonicaliser(
-    system: System, layout: Layout, classes: Sequence[SymmetryClass], gaps: Sequence[Gaps] = ()
+    system: System, layout: Layout, classes: Sequence[SymmetryClass], distances: Sequence[Distances] = ()
 ) -> Canonicaliser:
     """The representatives under all permutations within classes, once the values of some counters are drawn near each
     other. Every exchange of two members of a class must be possible on the layout (see `exchange_in`), whose slots must
     be arranged in words. Cost: the slots of the layout, for each pair of members."""
     words = Words(layout)
-    closing = [line for one in gaps for line in closing_lines(system, words, one)]
+    closing = [line for one in distances for line in closing_lines(system, words, one)]
     pools = [one.kind for one in classes if isinstance(one.kind, Identity)]
     numberings = tuple(Numbering(words, pool, number) for number, pool in enumerate(pools))
     sorting = _Sorting(system, words, [one for one in classes if isinstance(one.kind, Node)], classes)

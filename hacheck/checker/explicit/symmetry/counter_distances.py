@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from hacheck.checker.explicit.symmetry.slot_renaming import Lines, Words, indented
 from hacheck.compile.lowering.layout import Cell, Flagged, Group, Place, Series, slots_of
-from hacheck.model.counters.value_distances import FULL, HIGH, Gaps
+from hacheck.model.counters.value_distances import FULL, HIGH, Distances
 from hacheck.model.ir import System
 from hacheck.model.types import Option, Range, Type
 
@@ -28,36 +28,36 @@ class _Holder(Struct, frozen=True):
     extra: int
 
 
-def closing_lines(system: System, words: Words, gaps: Gaps) -> Lines:
+def closing_lines(system: System, words: Words, distances: Distances) -> Lines:
     """The lines that draw the values of one counter near each other."""
     layout = words.layout
     hidden = next(
-        place for one, place in zip(system.variables, layout.places, strict=True) if one.name == gaps.variable
+        place for one, place in zip(system.variables, layout.places, strict=True) if one.name == distances.variable
     )
     (noted,) = slots_of(hidden)
     holders = [
         holder
         for place in layout.places
-        for holder in _holders(place, gaps.counter)
+        for holder in _holders(place, distances.counter)
         if layout.slots[holder.slot].fixed is None
     ]
     if not holders:
         return []
-    lines = [f"held = {(2 << gaps.literal) - 1}"]
+    lines = [f"held = {(2 << distances.literal) - 1}"]
     lines += (f"held = held | 1 << {words.content(one.slot)} >> {one.extra}" for one in holders)
     known = layout.slots[noted].fixed is None
     lines += [f"near = {words.content(noted)}", "full = 0"]
     if known:
         lines.append(_put(words, noted, "0"))
-    less = [f"if gap > {gaps.exact + 1}:", f"    new = {gaps.exact + 1}"]
-    less += [f"if near and below == near and gap == {gaps.exact}:", f"    new = {gaps.exact - 1}"]
-    lines += _through(words, holders, gaps, less)
-    room = [f"if held >> {HIGH} & 1:", "    full = 1", "else:", f"    new = {gaps.exact + 1}"]
-    lines += _through(words, holders, gaps, [f"if gap == {gaps.exact}:", *indented(room)])
+    less = [f"if gap > {distances.exact + 1}:", f"    new = {distances.exact + 1}"]
+    less += [f"if near and below == near and gap == {distances.exact}:", f"    new = {distances.exact - 1}"]
+    lines += _through(words, holders, distances, less)
+    room = [f"if held >> {HIGH} & 1:", "    full = 1", "else:", f"    new = {distances.exact + 1}"]
+    lines += _through(words, holders, distances, [f"if gap == {distances.exact}:", *indented(room)])
     return [*lines, "if full:", *indented([_put(words, noted, str(FULL))])] if known else lines
 
 
-def _through(words: Words, holders: list[_Holder], gaps: Gaps, choice: Lines) -> Lines:
+def _through(words: Words, holders: list[_Holder], distances: Distances, choice: Lines) -> Lines:
     """The lines that go from one held value to the next, with `gap` between them, and make the gap `new`."""
     moved = ["under = held & (2 << below) - 1", "over = held ^ under"]
     moved += ["held = under | (over >> gap - new if new < gap else over << new - gap)"]
@@ -69,7 +69,7 @@ def _through(words: Words, holders: list[_Holder], gaps: Gaps, choice: Lines) ->
         moved.append(f"s{part.word} = s{part.word} + (({content} > {above}) * (new - gap) << {part.shift})")
     inner = ["gap = trailing_zeros(above) + 1", "new = gap", *choice, "if new != gap:", *indented(moved)]
     inner += ["below = below + new", "above = held >> below >> 1"]
-    return [f"below = {gaps.literal}", "above = held >> below >> 1", "while above:", *indented(inner)]
+    return [f"below = {distances.literal}", "above = held >> below >> 1", "while above:", *indented(inner)]
 
 
 def _put(words: Words, slot: int, value: str) -> str:

@@ -337,7 +337,7 @@ class ReplicatedServer:
         return False
 
     def _go(self, when: When) -> None:
-        """One way of the table."""
+        """One change of the table."""
         if when.rule == "R10":
             self.lock_file.give_back()
         if when.rule in ("R11", "R17"):
@@ -345,10 +345,10 @@ class ReplicatedServer:
         self.previous, self.role = self.role, SERVER.next(self.role, when)
         self.claim.drop()
         peer, meta = self.peer_state, self.copies.meta
-        way = {"rule": when.rule, "old": self.previous.value, "new": self.role.value}
+        change = {"rule": when.rule, "old": self.previous.value, "new": self.role.value}
         known = {"peer": peer.present, "peer_previous": peer.previous, "lock": self.lock_file.state.value}
         kept = {"epoch": meta.epoch, "sequence": meta.sequence, "complete": meta.complete}
-        self.process.record("state_change", way | known | kept)
+        self.process.record("state_change", change | known | kept)
         if self.role in SERVING:
             if self.server is None:
                 self.server = Server(self.process, self.copies, self.repository, self.options)

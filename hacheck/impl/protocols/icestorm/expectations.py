@@ -37,13 +37,13 @@ GONE = {"Destroy": NO_SUCH_TOPIC, "Unsubscribe": NOT_SUBSCRIBED, "Unlink": NO_SU
 
 
 class Request(Struct):
-    """A request. `item`: the subscriber's identity, or the topic that is linked to. `settled`: attempts with a sure
+    """A request. `item`: the subscriber's identity, or the topic that is linked to. `certain`: attempts with a sure
     outcome; the client goes on after the first of them (`through`) that did something or had nothing to do."""
 
     operation: str
     topic: str
     item: str
-    settled: set[int] = field(default_factory=set)
+    certain: set[int] = field(default_factory=set)
     through: bool = False
 
     @property

@@ -86,9 +86,9 @@ class IceStormOracle:
         if outcome == "unknown" or not request.update:
             return
         attempt = cast(int, fields["attempt"])
-        if attempt in request.settled:  # an answer that came twice
+        if attempt in request.certain:  # an answer that came twice
             return
-        request.settled.add(attempt)
+        request.certain.add(attempt)
         self.last_outcome_us = at_us
         self.broken.extend(self.topics.outcome(at_us, request, outcome))
 
