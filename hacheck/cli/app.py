@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import textwrap
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Annotated
 
@@ -10,7 +13,6 @@ import typer
 
 from hacheck.cli.command_line import typed
 from hacheck.cli.commands import COMMANDS
-from hacheck.cli.epilogs import laid_out
 from hacheck.cli.guard import version
 
 app = typer.Typer(
@@ -38,6 +40,38 @@ def _hacheck(
     ] = False,
 ) -> None:
     """What every command shares."""
+
+
+# ---- what stands below a command's help --------------------------------------------------------------------------
+
+_COLUMN_ROOM = re.compile(r" {2,}")
+
+
+def laid_out(text: str, width: int) -> str:
+    """The text in lines of at most so many columns, where its words allow it. Parts of a line that stand two spaces or
+    more apart stay together: of two, an example and what it does, the second goes below the first; more, such as exit
+    codes, fill lines."""
+    return "\n".join(line for given in text.split("\n") for line in _lines(given, width))
+
+
+def _lines(line: str, width: int) -> Iterator[str]:
+    if len(line) <= width:
+        yield line
+        return
+    indent = " " * (len(line) - len(line.lstrip()))
+    parts = _COLUMN_ROOM.split(line.strip())
+    if len(parts) == 2:
+        yield indent + parts[0]
+        yield from textwrap.wrap(parts[1], width, initial_indent=indent + "    ", subsequent_indent=indent + "    ")
+        return
+    held = ""
+    for part in parts:
+        if held and len(indent) + len(held) + 3 + len(part) > width:
+            yield indent + held
+            held = part
+        else:
+            held = f"{held}   {part}" if held else part
+    yield from textwrap.wrap(held, width, initial_indent=indent, subsequent_indent=indent + "    ")
 
 
 _WIDTH = shutil.get_terminal_size().columns - 2  # a column is free on each side

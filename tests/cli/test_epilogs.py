@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 
 import hacheck.cli.commands
-from hacheck.cli.epilogs import laid_out
+from hacheck.cli.app import laid_out
 
 TEXT = """
 [bold]Examples[/]

@@ -58,7 +58,6 @@ NAMES_MEANT = re.compile(
 NAMES_OF_PLACES = {
     "hacheck/api/verify_document.py": "`gap` is a key of the document of `verify`",
     "hacheck/documents/verify.py": "the same",
-    "hacheck/cli/epilogs.py": "room between the columns of a help text",
     "hacheck/cli/pictures/run_svg.py": "room between two lanes",
     "hacheck/impl/protocols/artemis/client_library/oracle.py": "`settled` is an event of its log",
     "hacheck/impl/protocols/artemis/colocated/options.py": "`way` is a setting",

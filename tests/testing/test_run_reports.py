@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.testing import run_reports
+from hacheck.testing import pytest_options
 
 pytest_plugins = ["pytester"]
 
@@ -42,7 +42,7 @@ class Screen:
 def test_runs_are_mentioned_at_a_terminal_only(
     terminal: bool, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_reports, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(pytest_options, "FIRST_SECONDS", 0.0)
     Path("counter.ha").write_text(SPEC, encoding="utf-8")
     pytester.makepyfile(TEST)
     said = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-q", plugins=[Screen(terminal)]).stdout.str()
