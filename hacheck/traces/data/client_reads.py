@@ -14,13 +14,13 @@ def contradicted_reads(calls: Calls, noun: str, skew_ns: int) -> Iterator[Contra
     under way, or of unknown outcome, may be either."""
     for read in calls.reads:
         names = read.names or frozenset()
-        missing = _settled(calls.adds, calls.removes, read, skew_ns)
+        missing = _last_acknowledged(calls.adds, calls.removes, read, skew_ns)
         lost = {name: call for name, call in missing.items() if name not in names}
         if lost:
             first = min(lost.values(), key=lambda call: call.ended)
             text = f"a client read {read.node} without the acknowledged {listed(noun, lost)}"
             yield Contradiction(KEPT, text, read.place, first.place, read.node)
-        removed = _settled(calls.removes, calls.adds, read, skew_ns)
+        removed = _last_acknowledged(calls.removes, calls.adds, read, skew_ns)
         back = {name: call for name, call in removed.items() if name in names}
         if back:
             first = min(back.values(), key=lambda call: call.ended)
@@ -28,7 +28,7 @@ def contradicted_reads(calls: Calls, noun: str, skew_ns: int) -> Iterator[Contra
             yield Contradiction(GONE, text, read.place, first.place, read.node)
 
 
-def _settled(
+def _last_acknowledged(
     changes: dict[str, list[Call]], opposite: dict[str, list[Call]], read: Call, skew_ns: int
 ) -> dict[str, Call]:
     """The last change of each name that its client knew to be done when the read began, and that no call of the
