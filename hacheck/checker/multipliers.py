@@ -7,7 +7,7 @@ most places multiplies them most. A sample shows at least how many values there 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -17,6 +17,9 @@ from hacheck.model.types import Map
 
 SAMPLE = 2_000
 """How many states are looked at."""
+
+SHOWN = 4
+"""How many variables are named."""
 
 
 class Multiplier(Struct, frozen=True):
@@ -59,3 +62,34 @@ def _parts(place: Place) -> Iterator[Place]:
             yield from _parts(item)
     else:
         yield place
+
+
+def words_of(one: Multiplier) -> str:
+    """A variable in the words of the spec, with how many values it takes."""
+    values = f"{one.values:,} {'value' if one.values == 1 else 'values'}"
+    match one.role:
+        case "channel":
+            contents = f"{one.values:,} contents"
+            links = f" on each of {one.places} links" if one.places > 1 else ""
+            return f"message {one.variable.removeprefix('message.')}: {contents}{links}"
+        case "budget":
+            return f"what is left of {one.variable.removeprefix('budget.')}: {values}"
+        case "frame":
+            handler = ".".join(one.variable.split(".")[:2])
+            where = f" on each of {one.places} nodes" if one.places > 1 else ""
+            return f"where {handler} is, and its variables: {values}{where}"
+        case _:
+            where = f" at each of {one.places} places" if one.places > 1 else ""
+            name = one.variable.removeprefix("lock.")
+            if name.startswith("cut."):
+                name = f"cut {name.removeprefix('cut.').replace('.', ' - ')}"
+            return f"{name}: {values}{where}"
+
+
+def multiplying(found: Sequence[Multiplier]) -> str:
+    """The variables that multiply the states most."""
+    said: dict[str, str] = {}
+    for one in found:
+        key = ".".join(one.variable.split(".")[:2]) if one.role == "frame" else one.variable
+        said.setdefault(key, words_of(one))
+    return "; ".join(list(said.values())[:SHOWN])

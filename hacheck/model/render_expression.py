@@ -141,8 +141,14 @@ def _text(expression: Expression) -> tuple[int, str]:
             return _binary(expression)
         case Conditional(condition, then, otherwise):
             return LOOSE, (f"if {_show(condition, ANY)} then {_show(then, ANY)} else {_show(otherwise, ANY)}")
+        case Extreme("min", variable, Domain(_, None, where), Constant()) if node := _all_but(variable, where):
+            return ATOM, f"other({node})"
         case Quantified() | Extreme() | MapOf():
             return LOOSE, _bound(expression)
+        case SetOf(variable, Domain(_, None, where), Local(name), _) if name == variable and (
+            node := _all_but(variable, where)
+        ):
+            return ATOM, f"others({node})"
         case SetOf(variable, domain, item, _):
             return ATOM, "{" + f"{_show(item, ANY)} for {_binder(variable, domain)}{_where(domain)}" + "}"
         case MakeRecord(kind, items):
@@ -152,6 +158,15 @@ def _text(expression: Expression) -> tuple[int, str]:
             return ATOM, "{" + inside + "}" if isinstance(kind, Set) else f"[{inside}]"
         case _:
             assert_never(expression)
+
+
+def _all_but(variable: str, where: Expression | None) -> str:
+    """The node that all but one are unlike, where that is what a condition says of the bound variable; else nothing."""
+    match where:
+        case Binary("!=", Local(name), node) if name == variable:
+            return _show(node, ANY)
+        case _:
+            return ""
 
 
 def _index(expression: Index) -> str:

@@ -23,6 +23,7 @@ from hacheck.testing.line_encoding import Event, Lines
 from hacheck.traces.conformance.diagnosis import Diagnoser, Diagnosis
 from hacheck.traces.conformance.follower import CAPACITY, Memory
 from hacheck.traces.conformance.interleavings import InterleavingSearch, Streams, taken_by
+from hacheck.traces.conformance.state_differences import too_many
 from hacheck.traces.conformance.trace_compiler import compiled
 
 _EMPTY = 0  # the number of the set without states
@@ -153,8 +154,7 @@ class Tracker:
             seen = last[place:]
             outcome = self._outcome(start, seen)
             if outcome.full:
-                reason = f"more than {self.memory.capacity:,} states of the model explain it up to here"
-                return Broken("full", reason, event)
+                return Broken("full", too_many(self.memory, "it"), event)
             limited = limited or outcome.limited
             owing = owing or outcome.owing
             if len(seen) in outcome.sets:

@@ -172,10 +172,13 @@ def _remedy(name: str) -> str:
 
 
 def require_methods(adapter: type[Adapter]) -> None:
-    """Errors: `BadModel` for an adapter without a method that every one needs."""
+    """Errors: `BadModel` for an adapter without a method that every one needs; `wait` only where time is to pass."""
     for name, does in NEEDED.items():
         if getattr(adapter, name) is getattr(Adapter, name):
             raise BadModel(f"{adapter.__name__} has no `{name}`: write `def {name}(self): …`, which {does}")
+    if adapter.waits and adapter.wait is Adapter.wait:
+        does = "lets so much time pass; or say `waits = ()`, if time passes by itself"
+        raise BadModel(f"{adapter.__name__} has no `wait`: write `def wait(self, seconds): …`, which {does}")
 
 
 def _take_their_arguments(adapter: type[Adapter], model: Model) -> None:

@@ -10,11 +10,13 @@ from hacheck.model.ir import (
     Constant,
     Domain,
     Expression,
+    Extreme,
     Index,
     Local,
     MakeCollection,
     MapOf,
     Quantified,
+    SetOf,
     Unary,
     Variable,
 )
@@ -126,6 +128,20 @@ def same(left: Expression, right: Expression) -> Expression:
         ),
         (MapOf("n", REPLICA, INACTIVE, MODE), "each n: Replica -> inactive"),
         (MakeCollection(Set(REPLICA), (N,)), "{n}"),
+        (
+            SetOf("m$1", Domain(REPLICA, None, Binary("!=", Local("m$1", REPLICA), N)), Local("m$1", REPLICA), REPLICA),
+            "others(n)",
+        ),
+        (
+            SetOf("m$1", Domain(REPLICA, None, Binary("!=", N, N)), Local("m$1", REPLICA), REPLICA),
+            "{m for m: Replica where n != n}",
+        ),
+        (
+            Extreme(
+                "min", "m$1", Domain(REPLICA, None, Binary("!=", Local("m$1", REPLICA), N)), Constant(0, Range(0, 0))
+            ),
+            "other(n)",
+        ),
     ],
 )
 def test_expression_in_the_style_of_the_language(expression: Expression, text: str) -> None:

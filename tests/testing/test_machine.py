@@ -440,6 +440,9 @@ class Begun(Adapter):
 def test_an_adapter_without_a_method_that_all_have_is_refused_before_the_first_run() -> None:
     with pytest.raises(BadModel, match=r"Begun has no `events`: write `def events\(self\): …`, which returns"):
         run_state_machine(Begun, FEW)
+    Begun.events = lambda self: []  # type: ignore[method-assign]
+    with pytest.raises(BadModel, match=r"Begun has no `wait`: write `def wait\(self, seconds\): …`, which lets"):
+        run_state_machine(Begun, FEW)
     del Begun.start
     with pytest.raises(BadModel, match=r"Begun has no `start`: write `def start\(self\): …`, which starts"):
         run_state_machine(Begun, FEW)

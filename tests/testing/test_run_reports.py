@@ -1,4 +1,4 @@
-"""A long test of an adapter says at a terminal in which run it is."""
+"""A long test of an adapter says in which run it is: sooner at a terminal than in a file."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.testing import pytest_options
+from hacheck.testing import hypothesis_machine, pytest_options
 
 pytest_plugins = ["pytester"]
+assert hypothesis_machine.state_machine, (
+    "loaded here: NumPy cannot be loaded again by each run of pytest in this process"
+)
 
 TEST = """
 from hacheck.testing import Adapter, state_machine
@@ -16,6 +19,7 @@ from hacheck.testing import Adapter, state_machine
 class Counting(Adapter):
     spec = "counter.ha"
     def start(self): pass
+    waits = ()
     def count(self, n): return False
     def events(self): return []
 
@@ -38,12 +42,16 @@ class Screen:
         session.config.pluginmanager.getplugin("terminalreporter").isatty = lambda: self.terminal
 
 
+@pytest.mark.parametrize("early", ["terminal", "file"])
 @pytest.mark.parametrize("terminal", [True, False])
-def test_runs_are_mentioned_at_a_terminal_only(
-    terminal: bool, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+def test_runs_are_mentioned_as_often_as_suits_where_they_go(
+    terminal: bool, early: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pytest_options, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(pytest_options, "TERMINAL_SECONDS", (0.0, 0.0) if early == "terminal" else (1e9, 1e9))
+    monkeypatch.setattr(pytest_options, "FILE_SECONDS", (0.0, 0.0) if early == "file" else (1e9, 1e9))
     Path("counter.ha").write_text(SPEC, encoding="utf-8")
     pytester.makepyfile(TEST)
-    said = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-q", plugins=[Screen(terminal)]).stdout.str()
-    assert ("  Counting: run 1, " in said) == terminal
+    ended = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-q", plugins=[Screen(terminal)])
+    ended.assert_outcomes(passed=1, warnings=ended.parseoutcomes().get("warnings", 0))
+    said = ended.stdout.str()
+    assert ("  Counting: run 1, " in said) == (terminal == (early == "terminal"))

@@ -13,49 +13,15 @@ from rich.table import Table
 from rich.text import Text
 
 from hacheck.checker.engine import Progress
-from hacheck.checker.multipliers import Multiplier
+from hacheck.checker.multipliers import SHOWN, Multiplier, multiplying
 from hacheck.cli.console import seconds, size
 from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.model.language.raised_limits import Raise, raises
 from hacheck.wording import plural
 
-SHOWN = 4
-"""How many variables are named, and how many limits."""
-
 KINDS = {"size": 4, "fault budget": 3, "bound": 2, "setting": 1}
 """Limits to lower, those first that multiply most, where nothing else decides."""
-
-
-def words_of(one: Multiplier) -> str:
-    """A variable in the words of the spec, with how many values it takes."""
-    values = f"{one.values:,} {'value' if one.values == 1 else 'values'}"
-    match one.role:
-        case "channel":
-            contents = f"{one.values:,} contents"
-            links = f" on each of {one.places} links" if one.places > 1 else ""
-            return f"message {one.variable.removeprefix('message.')}: {contents}{links}"
-        case "budget":
-            return f"what is left of {one.variable.removeprefix('budget.')}: {values}"
-        case "frame":
-            handler = ".".join(one.variable.split(".")[:2])
-            where = f" on each of {one.places} nodes" if one.places > 1 else ""
-            return f"where {handler} is, and its variables: {values}{where}"
-        case _:
-            where = f" at each of {one.places} places" if one.places > 1 else ""
-            name = one.variable.removeprefix("lock.")
-            if name.startswith("cut."):
-                name = f"cut {name.removeprefix('cut.').replace('.', ' - ')}"
-            return f"{name}: {values}{where}"
-
-
-def multiplying(found: Sequence[Multiplier]) -> str:
-    """The variables that multiply the states most."""
-    said: dict[str, str] = {}
-    for one in found:
-        key = ".".join(one.variable.split(".")[:2]) if one.role == "frame" else one.variable
-        said.setdefault(key, words_of(one))
-    return "; ".join(list(said.values())[:SHOWN])
 
 
 def lowered(specification: Specification, system: System, found: Sequence[Multiplier]) -> list[str]:

@@ -42,7 +42,7 @@ def adapter(
 
     from hacheck.cli.console import output_console
     from hacheck.cli.json_output import open_target
-    from hacheck.traces.adapters.drafts import drafted
+    from hacheck.traces.adapters.drafts import drafted, for_json, json_keys
 
     if action not in ACTIONS:
         raise BadInput(f"unknown action {action!r}", f"there is: new, as in hacheck adapter new {log or action}")
@@ -59,7 +59,9 @@ def adapter(
     except OSError as error:
         raise BadInput(f"{log}: cannot be read: {error.strerror}") from None
     if draft is None:
-        hint = "write [line] yourself: see docs/adapters.md"
+        with path.open(encoding="utf-8", errors="backslashreplace") as lines:
+            keys = json_keys(lines)
+        hint = for_json(keys) if keys else "write [line] yourself: see docs/adapters.md"
         raise BadInput(f"{log}: most lines begin with no time stamp of a known form", hint)
     console = output_console(no_color=no_color)
     if target is None:

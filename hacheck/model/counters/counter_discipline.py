@@ -15,6 +15,7 @@ from msgspec import Struct
 from hacheck.model import ir
 from hacheck.model.counters.counter_ranges import holds_counter
 from hacheck.model.counters.counter_sums import Sums, is_total
+from hacheck.model.render_expression import show_expression
 from hacheck.model.rewrite import parts
 from hacheck.model.types import Bag, Map, Option, Range, Record, Sequence, Set, Type, Value
 from hacheck.model.typing import type_of
@@ -358,7 +359,9 @@ class _Reader:
         sums = Sums(self.counter, frozenset(self.plain))
         found = set(sums.stored(value))
         self.check(not sums.is_bound(value), "is raised for each element of something")
-        self.check(all(is_total(one) for one in found), "is raised where it may have no value")
+        for one in found:
+            how = f"`{show_expression(one)}`; name first what is raised, `let x: {self.counter} = …`"
+            self.check(is_total(one), f"is raised where it may have no value: {how}")
         return len(found)
 
 

@@ -243,7 +243,10 @@ class _Loading:
         path = tuple(self._text(table, "path", "event", at, "").split(".")) if "path" in table else ()
         numbered = table.get("numbered", False) is True
         if pattern is not None and each is None and not numbered and name not in pattern.groupindex:
-            self._wrong(f"the pattern has no group (?P<{name}>…)", "put one around its value", "event", at, name)
+            hint = "put one around its value"
+            if path:
+                hint = 'for a value at a path leave `text` out of [line], and name events by `where = { msg = ["…"] }`'
+            self._wrong(f"the pattern has no group (?P<{name}>…)", hint, "event", at, name)
         clock = table.get("clock", False) is True
         if clock and TYPES[kind] is not FieldType.INT:
             self._wrong(f"field {name} is a time and {kind}", "write int: nanoseconds since 1970", "event", at, name)

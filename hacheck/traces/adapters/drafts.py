@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
@@ -106,6 +106,34 @@ def drafted(lines: Iterable[str], name: str, file: str) -> Draft | None:
     kinds = tuple(Kind(words, number, examples[words]) for words, number in found.most_common(KINDS_MAX) if any(words))
     text = "\n".join(_toml(name, file, pattern, form, kinds))
     return Draft(text + "\n", len(kept), len(matches), sum(kind.lines for kind in kinds), kinds)
+
+
+def json_keys(lines: Iterable[str]) -> dict[str, object]:
+    """The first object of a log in JSON lines, as values by path: `t.$date`; empty for any other log."""
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        found = json.loads(first)
+    except ValueError:
+        return {}
+    return dict(_paths(found, "")) if isinstance(found, dict) else {}
+
+
+def _paths(found: Mapping[str, object], before: str) -> Iterator[tuple[str, object]]:
+    for key, value in found.items():
+        if isinstance(value, dict):
+            yield from _paths(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def for_json(keys: Mapping[str, object]) -> str:
+    """How an adapter of such a log begins."""
+    clock = Clock(("iso",), "UTC", written=0)
+    stamped = (key for key, value in keys.items() if isinstance(value, str) and clock.read(value) is not None)
+    return (
+        f'its lines are JSON: write `format = "json"`, under [line] paths (`time = "{next(stamped, "PATH")}"`), and in '
+        f'each [[event]] `where = {{ KEY = ["…"] }}`; their keys: {", ".join(keys)}; docs/adapters.md has more'
+    )
 
 
 def _head_of(lines: list[str]) -> tuple[str, str] | None:

@@ -124,7 +124,9 @@ class PartiallyOrdered:
         if beyond is not None:
             stream, cut, unmatchable = beyond
         place = self._place(split, stream, cut)
-        kind, reason = outcome(self.diagnoser, found.status, found.limited, unmatchable, lambda: found.bounds)
+        kind, reason = outcome(
+            self.diagnoser, found.status, found.limited, unmatchable, lambda: found.bounds, self.diagnoser.search.memory
+        )
         if found.over_budget:
             reason = f"the search was stopped after {found.expanded:,} states of the model"
         verdict = Verdict(trace_id, kind, reason=reason, width=found.width, **counts, **place, **properties)

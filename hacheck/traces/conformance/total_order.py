@@ -316,7 +316,7 @@ class TotallyOrdered:
         row = int(encoded.rows[place])
         unmatchable = encoded.unmatchables.get(place)
         kind, reason = outcome(
-            self.diagnoser, followed.status, followed.limited, unmatchable, lambda: self._bounds(words)
+            self.diagnoser, followed.status, followed.limited, unmatchable, lambda: self._bounds(words), self.memory
         )
         verdict = Verdict(
             state.trace_id,

@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from hacheck.model.ir import System
 from hacheck.traces.conformance.diagnosis import Diagnoser, Diagnosis
+from hacheck.traces.conformance.follower import Memory
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.record_encoding import Unmatchable
+from hacheck.traces.conformance.state_differences import too_many
 from hacheck.traces.conformance.verdicts import Verdict, VerdictKind
 from hacheck.traces.records import EVENT, FILE, LINE, NODE, SEQ
 
@@ -48,12 +50,12 @@ def outcome(
     limited: int,
     unmatchable: Unmatchable | None,
     bounds: Callable[[], tuple[str, ...]],
+    memory: Memory,
 ) -> tuple[VerdictKind, str]:
-    """The verdict on a trace that stopped, and the reason. `bounds`: which bounds were met, called where it matters."""
+    """The verdict on a trace that stopped, and the reason. `bounds`: which bounds were met, called where it matters;
+    `memory`: where the trace was followed."""
     if status == k.FULL:
-        capacity = diagnoser.search.memory.capacity
-        more = f"--states {8 * capacity} follows more"
-        return "unknown", f"more than {capacity:,} states of the model explain the trace up to here; {more}"
+        return "unknown", f"{too_many(memory, 'the trace')}; --states {8 * memory.capacity} follows more"
     if unmatchable is not None:
         return ("unknown" if unmatchable.why != "value" else "deviates"), unmatchable.text
     if limited:

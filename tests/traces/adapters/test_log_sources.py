@@ -162,3 +162,12 @@ def test_log_without_time_stamps_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("hello\nworld\n", encoding="utf-8")
     ended = hacheck("adapter", "new", str(tmp_path / "a.log"))
     assert (ended.code, "no time stamp of a known form" in ended.err) == (2, True)
+
+
+def test_log_in_json_lines_is_refused_with_how_its_adapter_begins(tmp_path: Path) -> None:
+    line = '{"t": {"$date": "2026-03-03T02:00:10.020+00:00"}, "msg": "Starting an election", "attr": {"newTerm": 1}}\n'
+    (tmp_path / "m.log").write_text(line, encoding="utf-8")
+    ended = hacheck("adapter", "new", str(tmp_path / "m.log"), columns=400)
+    assert ended.code == 2
+    assert 'write `format = "json"`, under [line] paths (`time = "t.$date"`)' in ended.err
+    assert "their keys: t.$date, msg, attr.newTerm" in ended.err
