@@ -9,9 +9,8 @@ import pytest
 from hacheck.testing import hypothesis_machine, pytest_options
 
 pytest_plugins = ["pytester"]
-assert hypothesis_machine.state_machine, (
-    "loaded here: NumPy cannot be loaded again by each run of pytest in this process"
-)
+LOADED = hypothesis_machine
+"""Loaded here: NumPy cannot be loaded again by each run of pytest in this process."""
 
 TEST = """
 from hacheck.testing import Adapter, state_machine
