@@ -97,7 +97,12 @@ def one_system(
     specification: Specification, name: str | None, overrides: Mapping[str, str], *, no_color: bool
 ) -> System:
     """The system of one check, by default that of `default_check`."""
+    return instantiate(specification, overrides, one_check(specification, name, overrides), no_color=no_color)
+
+
+def one_check(specification: Specification, name: str | None, overrides: Mapping[str, str]) -> str:
+    """The check of this name, by default that of `default_check`. Errors: `BadInput` for an unknown one, or setting."""
     if name is not None:
         all_known("check", (name,), [question.name for question in questions_of(specification)])
     all_known("setting", overrides, [parameter.name for parameter in specification.parameters])
-    return instantiate(specification, overrides, name or default_check(specification), no_color=no_color)
+    return name or default_check(specification)

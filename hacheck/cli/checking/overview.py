@@ -4,7 +4,7 @@ for all checks, and their scope once."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -106,27 +106,26 @@ def _rows(results: Sequence[CheckResult]) -> Iterable[tuple[str, Text]]:
     never = [set(unused_actions(one)) for one in results if not one.answer.coverage.ended_early]
     if never and (idle := set.intersection(*never)):
         yield "never happened", Text(", ".join(sorted(idle)), style="warn")
-    idle_in: dict[str, list[str]] = {}
-    for one in results:
-        for name, _ in unexercised(one):
-            idle_in.setdefault(name, []).append(one.check.name)
-    for name, checks in idle_in.items():
+    for name, checks in _checks_by_name(results, lambda one: (said for said, _ in unexercised(one))).items():
         yield "never exercised", Text(f"{name}: its condition is never true in {', '.join(checks)}", style="warn")
-    start_in: dict[str, list[str]] = {}
-    for one in results:
-        for name in at_the_start(one):
-            start_in.setdefault(name, []).append(one.check.name)
-    for name, checks in start_in.items():
+    for name, checks in _checks_by_name(results, at_the_start).items():
         yield "never exercised", Text(f"{name}: it holds in each initial state in {', '.join(checks)}", style="warn")
-    lost_in: dict[str, list[str]] = {}
-    for one in results:
-        for name, _ in lost_again(one):
-            lost_in.setdefault(name, []).append(one.check.name)
-    for name, checks in lost_in.items():
+    for name, checks in _checks_by_name(results, lambda one: (said for said, _ in lost_again(one))).items():
         yield "once", Text(f"{name}: it comes to hold, and can be lost again, in {', '.join(checks)}", style="warn")
     for one in results:
         for note in one.answer.notes:
             yield "note", Text(f"check {one.check.name}: {note}", style="warn")
+
+
+def _checks_by_name(
+    results: Sequence[CheckResult], names: Callable[[CheckResult], Iterable[str]]
+) -> dict[str, list[str]]:
+    """The names that are said of some check, each with the checks of which it is said."""
+    found: dict[str, list[str]] = {}
+    for one in results:
+        for name in names(one):
+            found.setdefault(name, []).append(one.check.name)
+    return found
 
 
 def _bound(name: str) -> str:

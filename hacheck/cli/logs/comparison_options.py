@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from hacheck.api.comparison import Compared, Comparison, compared_with
-from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.guard import BadInput
 from hacheck.cli.logs.traces import words
-from hacheck.cli.options import SECONDS_MAX, all_known, parse_settings
+from hacheck.cli.options import SECONDS_MAX, parse_settings
+from hacheck.cli.selection import one_check
 from hacheck.cli.sources import instantiate
 from hacheck.model.language.log_settings import UNITS
 
@@ -48,10 +48,7 @@ def what_is_compared(
     request: ComparisonOptions, specification: Specification, properties: tuple[str, ...] = (), *, no_color: bool
 ) -> Compared:
     """What traces are compared with. Errors: `BadInput`, `InputError` or `Reported` for what is not there."""
-    if request.check is not None:
-        all_known("check", (request.check,), [question.name for question in questions_of(specification)])
-    check = request.check or default_check(specification)
-    all_known("setting", request.settings, [parameter.name for parameter in specification.parameters])
+    check = one_check(specification, request.check, request.settings)
     system = instantiate(specification, request.settings, check, logs=True, no_color=no_color)
     hidden = words(request.hidden, "--hide") or frozenset()
     wanted = Comparison(check, request.settings, request.every_step, hidden, request.within, request.called, properties)

@@ -15,13 +15,13 @@ from msgspec import Struct
 
 from hacheck.atomic_files import replace_text
 from hacheck.checker.engine import Progress, Report
-from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.guard import BadInput, ExitCode, Reported, version
 from hacheck.cli.jobs import job_pool
 from hacheck.cli.json_output import open_folder, open_target
 from hacheck.cli.logs.trace_simulation_report import far, plan_document, show, written
 from hacheck.cli.options import all_known
 from hacheck.cli.progress import ProgressLine
+from hacheck.cli.selection import one_check
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.documents.document import from_dict
 from hacheck.documents.records import SimulateTracesDocument
@@ -115,10 +115,7 @@ def plan_of(walks: Walks, unlike: Unlike, output: Output) -> tuple[str, bool, Pl
     if walks.traces > TRACES_MAX:
         raise BadInput(f"--traces {walks.traces}: there are {TRACES_MAX:,} traces at most")
     specification = load_specification(walks.spec, no_color=output.no_color)
-    if walks.check is not None:
-        all_known("check", (walks.check,), [question.name for question in questions_of(specification)])
-    check = walks.check or default_check(specification)
-    all_known("setting", walks.settings, [parameter.name for parameter in specification.parameters])
+    check = one_check(specification, walks.check, walks.settings)
     system = instantiate(specification, walks.settings, check, logs=True, no_color=output.no_color)
     every_step = walks.every or not has_lines(system)
     kinds = _words(unlike.kinds, "--mutations") or KINDS

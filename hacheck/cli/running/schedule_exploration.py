@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from hacheck.api.comparison import nodes_of
 from hacheck.checker.run_view.view_reader import ViewReader
-from hacheck.checker.verify import default_check, questions_of
 from hacheck.cli.console import error_console, output_console, say, seconds, symbols
 from hacheck.cli.guard import BadInput, ExitCode, version
 from hacheck.cli.json_output import open_target
@@ -21,6 +20,7 @@ from hacheck.cli.pictures.run_picture import RunPicture
 from hacheck.cli.progress import ProgressLine, working
 from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.saved_code_runs import code_page
+from hacheck.cli.selection import one_check
 from hacheck.cli.sources import instantiate, load_specification
 from hacheck.documents.implementation import CheckImplDocument, Disagreement, ScheduleStep
 from hacheck.impl.system import System
@@ -185,10 +185,7 @@ def _followed(request: Request) -> Followed:
 def _tracker(request: Request, followed: Followed) -> Tracker:
     """What follows the model. Errors: `BadInput`, `Reported`, `ObservingError`."""
     specification = load_specification(followed.spec, no_color=request.no_color)
-    if followed.check is not None:
-        all_known("check", (followed.check,), [question.name for question in questions_of(specification)])
-    check = followed.check or default_check(specification)
-    all_known("setting", followed.settings, [parameter.name for parameter in specification.parameters])
+    check = one_check(specification, followed.check, followed.settings)
     system = instantiate(specification, followed.settings, check, logs=True, no_color=request.no_color)
     if not has_lines(system):
         raise BadInput(f"{followed.spec}: nothing to compare: it has no `log` and no `observe`", "add them")

@@ -24,7 +24,7 @@ from hacheck.traces.conformance.open_trace import OpenBySettings
 from hacheck.traces.conformance.partial_order import PartiallyOrdered
 from hacheck.traces.conformance.timed_total_order import TimedTotallyOrdered
 from hacheck.traces.conformance.total_order import TotallyOrdered
-from hacheck.traces.conformance.trace_checker import TraceChecker
+from hacheck.traces.conformance.trace_checker import TraceChecker, verdicts_of
 from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, from_batch, to_batch
 from hacheck.traces.records import TRACE_ID, Order
 
@@ -94,14 +94,7 @@ class CheckerBySettings(Struct, eq=False):
 
     def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
         """The verdicts on whole traces that come one after another, each sorted by `seq`; see `TraceChecker.check`."""
-        run = _Run(self, report)
-        for batch in batches:
-            yield from run.feed(batch)
-            if run.stopped:
-                return
-        last = run.finish()
-        if not run.stopped:
-            yield from last
+        yield from verdicts_of(_Run(self, report), batches)
 
     def resume(self, state: bytes | None) -> OpenBySettings:
         """A trace whose records are to come: a new one, or one that goes on where its `state` was taken."""

@@ -7,7 +7,7 @@ compiled where it is first used.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -75,14 +75,7 @@ class TraceChecker(Struct, eq=False):
     def check(self, batches: Iterable[Any], report: Callable[[], bool] = lambda: True) -> Iterator[Any]:
         """The verdicts on whole traces that come one after another, each sorted by `seq`. `report` is called some times
         a second whether to go on; if not, no verdicts come any more."""
-        trace_follower = self.trace_follower(report)
-        for batch in batches:
-            yield from trace_follower.feed(batch)
-            if trace_follower.stopped:
-                return
-        last = trace_follower.finish()
-        if not trace_follower.stopped:
-            yield from last
+        yield from verdicts_of(self.trace_follower(report), batches)
 
     def resume(self, state: bytes | None) -> OpenTotallyOrdered | OpenPartiallyOrdered:
         """A trace whose records are to come: a new one, or one that goes on where its `state` was taken. It is used
@@ -117,3 +110,25 @@ class TraceChecker(Struct, eq=False):
         made = replace(compiled(shape, starts=starts, checked=checked, quick=self.quick), called=self.called)
         memory = Memory(made, max(self.capacity, len(starts or ())))
         return Diagnoser(self.system, InterleavingSearch(made, memory), complete, self.rules, assumed=self.assumed)
+
+
+class Follower(Protocol):
+    """What follows whole traces. `stopped`: no verdict comes any more."""
+
+    @property
+    def stopped(self) -> bool: ...
+
+    def feed(self, batch: Any) -> Iterable[Any]: ...
+
+    def finish(self) -> Iterable[Any]: ...
+
+
+def verdicts_of(follower: Follower, batches: Iterable[Any]) -> Iterator[Any]:
+    """The verdicts on the traces of all batches, until there are no more or the follower is stopped."""
+    for batch in batches:
+        yield from follower.feed(batch)
+        if follower.stopped:
+            return
+    last = follower.finish()
+    if not follower.stopped:
+        yield from last

@@ -47,16 +47,8 @@ class Ends(Struct, frozen=True):
     clock_back_ns: int = 0
 
 
-class KeptFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class KeptFinding(Finding, frozen=True, forbid_unknown_fields=True):
     """A finding as `Finding.to_json` writes it."""
-
-    kind: Kind
-    message: str
-    file: str
-    line: int | None = None
-    trace_id: str | None = None
-    text: str | None = None
-    records: int = 1
 
 
 class KeptTrace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -48,7 +48,7 @@ from hacheck.checker.explicit.search.state_kernels import (
     NOWHERE,
     W,
     copy,
-    hash_of,
+    hash_states,
     same,
     slot_for,
     stands_for,
@@ -135,12 +135,7 @@ def drop_duplicates(thread: int, shared: int, k: int) -> int:
         store32(by, kept, tag)
         kept += 1 - was_seen
         i += 1
-    i = 0
-    while i < kept:
-        h = hash_of(out + i * (W * 8))
-        store64(hashes, i, h)
-        prefetch(table, h >> shift)
-        i += 1
+    hash_states(out, kept, hashes, table, shift)
     return kept
 
 

@@ -35,14 +35,13 @@ from hacheck.checker.explicit.search.control_words import (
     TAGS,
 )
 from hacheck.checker.explicit.search.explore_kernels import part_of
-from hacheck.checker.explicit.search.state_kernels import CORE, LOW, NOWHERE, W, hash_of, same
+from hacheck.checker.explicit.search.state_kernels import CORE, LOW, NOWHERE, W, hash_of, hash_states, same
 from hacheck.compile.kernels.language import (
     call,
     compare_swap64,
     fetch_add64,
     load8,
     load64,
-    prefetch,
     store64,
 )
 
@@ -162,12 +161,7 @@ def lead_back(thread: int, shared: int) -> int:
         while i < count:
             store64(best, i * BEST_WORDS, 0)
             i += 1
-        i = 0
-        while i < k:
-            h = hash_of(out + i * (W * 8))
-            store64(hashes, i, h)
-            prefetch(table, h >> shift)
-            i += 1
+        hash_states(out, k, hashes, table, shift)
         i = 0
         while i < k:
             tag = load64(tags, i)

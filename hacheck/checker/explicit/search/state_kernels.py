@@ -105,6 +105,16 @@ def stands_for(slot: int, h: int, log: int, state: int) -> int:
     return slot == mark_of(h)
 
 
+def hash_states(states: int, n: int, hashes: int, table: int, shift: int) -> None:
+    """Writes the hash of each of `n` states, and has memory fetch the slots where they are looked up next."""
+    i = 0
+    while i < n:
+        h = hash_of(states + i * (W * 8))
+        store64(hashes, i, h)
+        prefetch(table, h >> shift)
+        i += 1
+
+
 def rehash(old: int, first: int, end: int, table: int, shift: int) -> None:
     """Brings what is in some slots of a table into a larger one. Threads may do so at once, with other slots."""
     mask = (1 << (64 - shift)) - 1
@@ -132,12 +142,7 @@ def enter(first: int, end: int, shared: int, hashes: int) -> None:
     mask = (1 << (64 - shift)) - 1
     while first < end:
         count = end - first if end - first < 256 else 256
-        i = 0
-        while i < count:
-            h = hash_of(log + (first + i) * (W * 8))
-            store64(hashes, i, h)
-            prefetch(table, h >> shift)
-            i += 1
+        hash_states(log + first * (W * 8), count, hashes, table, shift)
         i = 0
         while i < count:
             h = load64(hashes, i)
@@ -155,12 +160,7 @@ def locate(states: int, n: int, indices: int, shared: int) -> None:
     shift = load64(shared, SHIFT)
     log = load64(shared, LOG)
     mask = (1 << (64 - shift)) - 1
-    i = 0
-    while i < n:
-        h = hash_of(states + i * (W * 8))
-        store64(indices, i, h)
-        prefetch(table, h >> shift)
-        i += 1
+    hash_states(states, n, indices, table, shift)
     i = 0
     while i < n:
         h = load64(indices, i)
@@ -180,7 +180,7 @@ def locate(states: int, n: int, indices: int, shared: int) -> None:
         i += 1
 
 
-CORE = (mixed, folded, hash_of, same, copy, mark_of, slot_for, stands_for)
+CORE = (mixed, folded, hash_of, hash_states, same, copy, mark_of, slot_for, stands_for)
 """What other kernels build on."""
 
 KERNELS = (*CORE, rehash, enter, locate)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from hacheck.impl.kit.settings import SECOND_US, read_settings
 from hacheck.impl.node import Message, Name, Node, Setup
 from hacheck.impl.protocols.fiorano.client import Client
@@ -40,71 +42,33 @@ def quiet_us(options: PairOptions) -> int:
     return waits + 4 * options.call_timeout_us + 2 * options.reconnect_us + 20 * SECOND_US
 
 
-class Replicated:
-    """A pair in replicated mode."""
+class Pair(Struct, frozen=True):
+    """A pair of servers, in one of its two modes. `kind`: of its servers; `settings`: of its settings; `shared`: the
+    disks that both reach; `survived`: what costs no acknowledged message."""
 
-    name = "fiorano-replicated"
+    name: str
+    kind: type[ReplicatedServer] | type[SharedServer]
+    settings: type[PairOptions]
+    shared: tuple[str, ...]
+    survived: tuple[str, ...]
     messages: tuple[type[Message], ...] = MESSAGES
 
-    def options(self, given: Mapping[str, str]) -> ReplicatedOptions:
+    def options(self, given: Mapping[str, str]) -> PairOptions:
         """Settings from text."""
-        return read_settings(ReplicatedOptions, given)
-
-    def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
-        """Two servers, and clients. The gateway has the lock file, which can be written."""
-        return pair(replicas, clients, (GATEWAY,))
-
-    def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
-        """A server or a client."""
-        kind = Client if member.role == "client" else ReplicatedServer
-        return kind(member, members, setup)
-
-    def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
-        """Compares what clients were answered with what is there."""
-        given: ReplicatedOptions = options
-        return PairOracle(members, once=given.detect_duplicates)
-
-    def quiet_us(self, options: Any) -> int:
-        """How long it may take to serve again."""
-        return quiet_us(options)
-
-    def serving(self, nodes: Mapping[Name, Node]) -> tuple[Name, ...]:
-        """Who serves."""
-        return serving(nodes)
-
-    def survives(self) -> Iterator[str]:
-        """What costs no acknowledged message as long as the lock stays with the server that has the newest data.
-
-        Of two that end one after the other the second may be the only one that has what it served alone, and the
-        documented protocol lets the first start without it (F-W3): it survives the end of one that is in step with its
-        peer, and of any, at any time, only with `epochs_in_lock_file`.
-        """
-        yield from ("pause", "reset", "slow", "cut", "crash/client", "power/client")
-        yield from ("clock-rate", "clock-jump", "disk-slow", "lock-late", "lock-stale")
-
-
-class Shared:
-    """A pair in shared mode."""
-
-    name = "fiorano-shared"
-    messages: tuple[type[Message], ...] = MESSAGES
-
-    def options(self, given: Mapping[str, str]) -> SharedOptions:
-        """Settings from text."""
-        return read_settings(SharedOptions, given)
+        return read_settings(self.settings, given)
 
     def members(self, replicas: int, clients: int, options: Any) -> tuple[Member, ...]:
         """Two servers, and clients."""
-        return pair(replicas, clients, (DATABASE,))
+        return pair(replicas, clients, self.shared)
 
     def start(self, member: Member, members: tuple[Member, ...], setup: Setup) -> Node:
         """A server or a client."""
-        kind = Client if member.role == "client" else SharedServer
+        kind = Client if member.role == "client" else self.kind
         return kind(member, members, setup)
 
     def oracle(self, members: tuple[Member, ...], options: Any) -> Oracle:
         """Compares what clients were answered with what is there."""
-        given: SharedOptions = options
+        given: PairOptions = options
         return PairOracle(members, once=given.detect_duplicates)
 
     def quiet_us(self, options: Any) -> int:
@@ -116,11 +80,37 @@ class Shared:
         return serving(nodes)
 
     def survives(self) -> Iterator[str]:
-        """What costs no acknowledged message as long as a lock is held by the one who has it, and nothing that a server
-        wrote arrives after the other has activated: neither is so with cuts and slow ways to the database."""
-        yield from ("crash", "power", "pause", "reset", "cut/pair", "cut/client", "clock-rate", "clock-jump")
-        yield from ("disk-slow", "lock-late", "lock-stale")
+        """What costs no acknowledged message."""
+        yield from self.survived
 
 
-REPLICATED = Replicated()
-SHARED = Shared()
+REPLICATED = Pair(
+    "fiorano-replicated",
+    ReplicatedServer,
+    ReplicatedOptions,
+    (GATEWAY,),
+    (
+        *("pause", "reset", "slow", "cut", "crash/client", "power/client"),
+        *("clock-rate", "clock-jump", "disk-slow", "lock-late", "lock-stale"),
+    ),
+)
+"""In replicated mode. The gateway has the lock file, which can be written.
+
+No acknowledged message is lost as long as the lock stays with the server that has the newest data. Of two that end one
+after the other the second may be the only one that has what it served alone, and the documented protocol lets the first
+start without it (F-W3): it survives the end of one that is in step with its peer, and of any, at any time, only with
+`epochs_in_lock_file`.
+"""
+
+SHARED = Pair(
+    "fiorano-shared",
+    SharedServer,
+    SharedOptions,
+    (DATABASE,),
+    (
+        *("crash", "power", "pause", "reset", "cut/pair", "cut/client", "clock-rate", "clock-jump"),
+        *("disk-slow", "lock-late", "lock-stale"),
+    ),
+)
+"""In shared mode. No acknowledged message is lost as long as a lock is held by the one who has it, and nothing that a
+server wrote arrives after the other has activated: neither is so with cuts and slow ways to the database."""
