@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
 from hacheck import __version__
+from hacheck.api.explaining_settings import OtherChoice, chosen_for_logs
 from hacheck.documents.document import from_dict
-from hacheck.documents.records import ConformDocument, RecordFindings, TraceCounts, TraceVerdict
+from hacheck.documents.records import (
+    ConformDocument,
+    RecordFindings,
+    TraceCounts,
+    TraceVerdict,
+    VerdictWithoutChoice,
+)
 from hacheck.traces.conformance.verdicts import Verdict, from_batch
 
 if TYPE_CHECKING:
@@ -29,9 +36,11 @@ def conform_document(
     outcome: Outcome,
     not_compared: Mapping[str, int],
     findings: Findings,
+    without_choices: Iterable[tuple[str, OtherChoice]] = (),
 ) -> ConformDocument:
     """Everything that was found. `spec`, `traces`: as the user named them; `not_compared`: records of events that the
-    spec does not have, by event."""
+    spec does not have, by event; `without_choices`: with the traces, what would be reported without what the spec
+    chooses for logs."""
     counts = outcome.counts
     return ConformDocument(
         hacheck=__version__,
@@ -51,6 +60,23 @@ def conform_document(
         not_compared=dict(not_compared),
         verdicts=[trace_verdict(verdict) for batch in outcome.verdicts for verdict in from_batch(batch)],
         findings=from_dict(RecordFindings, findings.to_json()),
+        chosen_for_logs=dict(chosen_for_logs(compared.specification, compared.check)),
+        without_choices=[_without_choice(trace_id, other) for trace_id, other in without_choices],
+    )
+
+
+def _without_choice(trace_id: str, other: OtherChoice) -> VerdictWithoutChoice:
+    found = other.verdict
+    return VerdictWithoutChoice(
+        trace_id=trace_id,
+        setting=other.setting,
+        kind=found.kind,
+        reason=found.reason,
+        seq=found.seq,
+        event=found.event,
+        file=found.file,
+        line=found.line,
+        violated=list(found.violated),
     )
 
 

@@ -95,7 +95,7 @@ def conform(
     within_seconds: Mapping[str, float] | None = None,
     nodes: Mapping[str, str] | None = None,
     invariants: Sequence[str] = (),
-    states_max: int = 16_000,
+    states_max: int = 128_000,
     any_start: int = 0,
     workers: int | None = None,
     report: Callable[[Progress], bool] | None = None,

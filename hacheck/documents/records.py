@@ -122,9 +122,27 @@ class TraceCounts(Part, frozen=True, kw_only=True):
     unknown: int
 
 
+class VerdictWithoutChoice(Part, frozen=True, kw_only=True):
+    """What would be reported of a trace if the spec did not choose a setting for logs: `setting` is `name=value`, as
+    the check has it; the rest as of `TraceVerdict`."""
+
+    trace_id: str
+    setting: str
+    kind: Literal["conforms", "deviates", "unknown"]
+    reason: str
+    seq: int | None
+    event: str
+    file: str
+    line: int | None
+    violated: list[str]
+
+
 class ConformDocument(Document, tag="conform", frozen=True, kw_only=True):
     """What `hacheck conform` found. `lines`: which steps write records; `within_ns`: for how long which invariant may
-    be broken; `complete`: every trace has its verdict; `not_compared`: records of events that the spec has not."""
+    be broken; `complete`: every trace has its verdict; `not_compared`: records of events that the spec has not;
+    `chosen_for_logs`: the switches that the spec's `trace` block sets otherwise than the check does; `without_choices`:
+    of the first traces that deviate or violate a property, what would be reported without each of these (of the command
+    only)."""
 
     spec: str
     check: str
@@ -140,6 +158,8 @@ class ConformDocument(Document, tag="conform", frozen=True, kw_only=True):
     not_compared: dict[str, int]
     verdicts: list[TraceVerdict]
     findings: RecordFindings
+    chosen_for_logs: dict[str, str] = field(default_factory=dict)
+    without_choices: list[VerdictWithoutChoice] = field(default_factory=list)
 
 
 class RecordSchema(Part, frozen=True, kw_only=True):

@@ -53,7 +53,7 @@ def conform(
     within_seconds: Mapping[str, float] | None = None,
     nodes: Mapping[str, str] | None = None,
     invariants: Sequence[str] = (),
-    states_max: int = 16_000,
+    states_max: int = 128_000,
     any_start: int = 0,
     keep: Sequence[str] = (),
     partitions: int | None = None,

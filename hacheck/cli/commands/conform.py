@@ -89,7 +89,7 @@ def conform(
     steps: Steps = False,
     hide: Hide = None,
     skew: Skew = 10,
-    states: States = "16k",
+    states: States = "128k",
     any_start: AnyStart = None,
     only: Properties = None,
     strict: Strict = False,

@@ -94,7 +94,7 @@ def monitor(
     nodes: Nodes = None,
     per_node: PerNode = False,
     skew: Skew = 10,
-    states: States = "16k",
+    states: States = "128k",
     last: Last = None,
     idle: Idle = "10m",
     once: Once = False,

@@ -11,13 +11,14 @@ from msgspec import Struct, structs
 from hacheck.api import conformance
 from hacheck.api.comparison import Checker, Compared, system_under, unchecked, unknown_events, writers_of
 from hacheck.api.conform_document import conform_document
+from hacheck.api.explaining_settings import OtherChoice
 from hacheck.api.trace_comparison import stamp_skew_ms
 from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.comparison_options import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
-from hacheck.cli.logs.explaining_switches import show_choices, show_switches
+from hacheck.cli.logs.explaining_switches import other_choices, show_choices, show_switches
 from hacheck.cli.logs.traces import opened, quarantine
 from hacheck.cli.logs.traces_report import show_findings
 from hacheck.cli.main import is_own_process
@@ -76,7 +77,8 @@ class ConformRequest(Struct, frozen=True):
 class ConformResult(Struct, frozen=True):
     """What was found, for the terminal and as JSON. `compared`: what the traces were compared with; `checker`: by what;
     `not_compared`: the records of each event that the spec does not know; `unread`: files in the folder of logs that no
-    adapter reads."""
+    adapter reads; `others`: what would be reported of the first traces that deviate, or violate a property, without
+    what the spec chooses for logs."""
 
     request: ConformRequest
     compared: Compared
@@ -85,6 +87,7 @@ class ConformResult(Struct, frozen=True):
     findings: Findings
     not_compared: Mapping[str, int]
     unread: tuple[str, ...] = ()
+    others: tuple[tuple[Verdict, OtherChoice], ...] = ()
 
     @property
     def descriptions(self) -> Mapping[str, str]:
@@ -113,6 +116,7 @@ def conform_traces(request: ConformRequest) -> ExitCode:
         with ExitStack() as stack:
             findings = Findings(quarantine(request.quarantine, stack))
             found = check_traces(request, compared, findings, table_of(request))
+            found = structs.replace(found, others=tuple(other_choices(found)))
             if target is not None:
                 target.write(document_of(found))
             if page is not None:
@@ -230,7 +234,10 @@ def words_of(far: Far) -> str:
     """How far a driver is, in words. Spark counts tasks while it works, and records only at the end."""
     share = f" {far.done} of {far.total}" if far.total > 1 else ""
     counted = f", {plural(far.records, 'record')}, {plural(far.traces, 'trace')} checked" if far.records else ""
-    return f"{far.phase}{share}{counted}"
+    trace = (
+        f", {100 * far.trace_done // far.trace_total} % of a trace of {far.trace_total:,}" if far.trace_total else ""
+    )
+    return f"{far.phase}{share}{counted}{trace}"
 
 
 def collects(request: ConformRequest) -> bool:
@@ -279,4 +286,5 @@ def document_of(found: ConformResult) -> ConformDocument:
         outcome=found.outcome,
         not_compared=found.not_compared,
         findings=found.findings,
+        without_choices=[(verdict.trace_id, other) for verdict, other in found.others],
     )

@@ -53,20 +53,28 @@ def show_switches(console: Console, found: ConformResult) -> None:
 
 def show_choices(console: Console, found: ConformResult) -> None:
     """Prints what the spec chooses for logs otherwise than the check does, if a trace deviates or a property is
-    violated, and what would be reported of the first such traces without that. Ctrl-C ends the search, not the
-    report."""
-    request = found.request
+    violated, and what would be reported of the first such traces without that."""
     chosen = chosen_for_logs(found.compared.specification, found.compared.check)
-    wrong = [one for one in found.outcome.shown if one.kind == "deviates" or one.violated]
-    if not chosen or not wrong:
+    if not chosen or not any(one.kind == "deviates" or one.violated for one in found.outcome.shown):
         return
     said = ", ".join(f"{name}={value}" for name, value in chosen.items())
     console.print(Text(f"the spec chooses for logs, other than check {found.compared.check}: {said}", style="quiet"))
+    for verdict, other in found.others:
+        console.print(Padding(choice_text(other, verdict), (0, 0, 0, 4)), soft_wrap=False)
+
+
+def other_choices(found: ConformResult) -> list[tuple[Verdict, OtherChoice]]:
+    """What would be reported of the first traces that deviate, or in which a property is violated, without each choice
+    of the spec for logs. Ctrl-C ends the search, not the report."""
+    request = found.request
+    others: list[tuple[Verdict, OtherChoice]] = []
+    wrong = [one for one in found.outcome.shown if one.kind == "deviates" or one.violated]
     with _proceeding(request, "without that", "what is reported with {}?") as proceeding:
         for verdict in [one for one in wrong if one.records <= RECORDS_MAX][:TRACES_MAX]:
             dataset = opened(request.traces, request.adapter, request.zone, Findings())
-            for other in under_own_settings(found.compared, found.checker.base, dataset, verdict, proceeding):
-                console.print(Padding(choice_text(other, verdict), (0, 0, 0, 4)), soft_wrap=False)
+            every = under_own_settings(found.compared, found.checker.base, dataset, verdict, proceeding)
+            others += [(verdict, other) for other in every]
+    return others
 
 
 @contextmanager

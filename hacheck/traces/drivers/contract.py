@@ -69,7 +69,8 @@ Phase: TypeAlias = Literal["starting", "reading", "checking", "finishing"]
 
 
 class Progress(Struct, frozen=True):
-    """How far a driver is. `done` of `total` parts of the phase are over; `total` is 0 where nobody knows."""
+    """How far a driver is. `done` of `total` parts of the phase are over; `total` is 0 where nobody knows.
+    `trace_done` of `trace_total` records are explained of the trace that is being checked, where that is known."""
 
     phase: Phase
     done: int
@@ -77,6 +78,8 @@ class Progress(Struct, frozen=True):
     records: int
     traces: int
     wall_seconds: float
+    trace_done: int = 0
+    trace_total: int = 0
 
 
 Report: TypeAlias = Callable[[Progress], bool]

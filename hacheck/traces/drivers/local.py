@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from hacheck.supervise.process_pool import Done
 from hacheck.supervise.resources import usable_cores
+from hacheck.traces.conformance.trace_progress import TraceProgress
 from hacheck.traces.dataset import PACKED, Dataset, Located
 from hacheck.traces.drivers.buckets import bucket_of, no_room
 from hacheck.traces.drivers.columns import pruned
@@ -158,20 +159,23 @@ class _Local:
         if not self._options.here:
             return never_stopped
 
-        def report() -> bool:
+        def continues() -> bool:
             elapsed = time.perf_counter() - self._start
-            return self._report(Progress("checking", 0, 0, self._records, 0, elapsed))
+            return self._report(Progress("checking", 0, 0, self._records, 0, elapsed, progress.done, progress.total))
 
-        return report
+        progress = TraceProgress(continues)
+        return progress
 
     def _add(self, batch: Any, verdicts: VerdictTable) -> None:
         verdicts.add(batch if self._completed is None else self._completed.amended(batch))
 
     def _follow(self, messages: Iterator[Any], phase: Phase, total: int, verdicts: VerdictTable, done: int = 0) -> bool:
         """Takes what the processes send, until all tasks of the phase are over, or `report` says to stop."""
+        trace = (0, 0)
         for message in messages:
             if isinstance(message, TaskReport):
                 self._records += message.records
+                trace = (message.trace_done, message.trace_total)
                 for finding in message.findings:
                     self._findings.add(finding)
                 for name, finding in message.damaged:
@@ -184,7 +188,7 @@ class _Local:
                 done += 1
             elapsed = time.perf_counter() - self._start
             if not self._report(
-                Progress(phase, min(done, total), total, self._records, verdicts.tally.traces, elapsed)
+                Progress(phase, min(done, total), total, self._records, verdicts.tally.traces, elapsed, *trace)
             ):
                 return False
         return True

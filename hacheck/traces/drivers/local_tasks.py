@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from hacheck.traces.adapters.logs import LogDataset
+from hacheck.traces.conformance.trace_progress import TraceProgress
 from hacheck.traces.dataset import Dataset, Located
 from hacheck.traces.drivers.buckets import Scatter, in_order
 from hacheck.traces.drivers.columns import Columns
@@ -54,7 +55,8 @@ class CheckSortedFile(Struct, frozen=True):
 class TaskReport(Struct, frozen=True):
     """What a task sends. `verdicts`: as a message; `damaged`: damage to traces that is no finding of its own;
     `records`: how many were read. With the last report of a task come `events`: how many records of each event the
-    trace checker got; and `unknown_lines`: how many lines of logs the adapter does not know."""
+    trace checker got; and `unknown_lines`: how many lines of logs the adapter does not know. `trace_done` of
+    `trace_total` records are explained of the trace that is being checked."""
 
     verdicts: bytes | None = None
     findings: tuple[Finding, ...] = ()
@@ -62,6 +64,8 @@ class TaskReport(Struct, frozen=True):
     records: int = 0
     events: Mapping[str, int] = field(default_factory=dict)
     unknown_lines: int = 0
+    trace_done: int = 0
+    trace_total: int = 0
 
 
 def never_stopped() -> bool:
@@ -162,6 +166,12 @@ def _send_verdicts(
 ) -> None:
     """Sends the verdicts on the traces of sorted batches, with the findings so far."""
     events: Counter[str] = Counter()
+    if not isinstance(report, TraceProgress):
+
+        def tell(done: int, total: int) -> None:
+            send(TaskReport(trace_done=done, trace_total=total))
+
+        report = TraceProgress(report, tell)
     for verdicts in verdicts_of(task, batches, findings, events, report):
         findings.flush(as_message(verdicts))
     findings.flush()

@@ -112,15 +112,27 @@ trace "as servers write them" with both_may_serve = on
 
 
 def test_violation_that_hangs_on_a_choice_of_the_spec_is_reported_with_what_it_is_without(tmp_path: Path) -> None:
-    code, text = compared(
-        tmp_path, (1, "took"), (2, "took"), seconds=0, more=CHOICE, options=("--property", "one_serves")
-    )
+    place = tmp_path / "found.json"
+    options = ("--property", "one_serves", "--json", str(place))
+    code, text = compared(tmp_path, (1, "took"), (2, "took"), seconds=0, more=CHOICE, options=options)
     assert code == 1, text
     assert "the spec chooses for logs, other than check default: both_may_serve=on" in text
     expected = (
         "with --set both_may_serve=off night would deviate at Server-2 took (record 2), without violating one_serves"
     )
     assert expected in text
+    document = json.loads(place.read_text(encoding="utf-8"))
+    assert document["chosen_for_logs"] == {"both_may_serve": "on"}
+    (without,) = document["without_choices"]
+    shown = {name: without[name] for name in ("trace_id", "setting", "kind", "event", "seq", "violated")}
+    assert shown == {
+        "trace_id": "night",
+        "setting": "both_may_serve=off",
+        "kind": "deviates",
+        "event": "took",
+        "seq": 2,
+        "violated": [],
+    }
 
 
 def test_deviation_that_does_not_hang_on_a_choice_is_said_to_be_at_the_same_record(tmp_path: Path) -> None:
