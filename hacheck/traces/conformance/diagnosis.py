@@ -244,7 +244,10 @@ class Diagnoser(Struct, frozen=True):
                 added[0, record.event.word] |= np.uint64(code << record.event.shift)
                 who = "" if self.compiled.shape.merged else written_by(self.compiled.shape.writers[other])
                 text = f"`{event.name}`{' by ' * bool(who)}{who} before it"
-                yield "missing line", text, _with(rest, other, np.insert(rest.words[other], at, added, axis=0), 2)
+                inserted = np.insert(rest.words[other], at, added, axis=0)
+                yield "missing line", text, _with(rest, other, inserted, 2)
+                if _is_later(rest, other):  # it may have been written long before the next line of its log
+                    yield "missing line", text, _with(rest, other, inserted, 2, soon=True)
 
 
 def _near(streams: Streams, cut: Cut, kept: Mapping[Cut, Any]) -> Iterator[tuple[Cut, int, int]]:
@@ -288,13 +291,22 @@ def _from(streams: Streams, cut: Cut) -> Streams:
     return Streams(words, times, after, streams.skew_ns)
 
 
-def _with(streams: Streams, stream: int, words: Any, first: int = 1) -> Streams:
-    """With other records in a stream: `first` is 0 where its first record is gone, 2 where one more is before it."""
+def _is_later(streams: Streams, stream: int) -> bool:
+    """Whether the next record of a stream is later, beyond the skew, than that of another one."""
+    times = streams.times
+    if times is None or not len(times[stream]):
+        return False
+    return bool(times[stream][0] > _soonest(times)[0] + streams.skew_ns)
+
+
+def _with(streams: Streams, stream: int, words: Any, first: int = 1, *, soon: bool = False) -> Streams:
+    """With other records in a stream: `first` is 0 where its first record is gone, 2 where one more is before it, at
+    the time of the stream's next record; `soon`: of the next one of any stream."""
     changed = [words if place == stream else held for place, held in enumerate(streams.words)]
     times = streams.times
     if times is not None and first != 1:
         own = times[stream]
-        moved = own[1:] if first == 0 else np.concatenate([own[:1] if len(own) else _soonest(times), own])
+        moved = own[1:] if first == 0 else np.concatenate([own[:1] if len(own) and not soon else _soonest(times), own])
         times = [moved if place == stream else held for place, held in enumerate(times)]
     after: Sequence[dict[int, tuple[tuple[int, int], ...]]] = streams.after
     if first != 1:

@@ -22,9 +22,6 @@ from hacheck.traces.conformance.trace_progress import TraceProgress
 _FEW = 256
 """So few rows are grouped one by one: numpy takes longer to begin."""
 
-_FEW_EMITTED = 48
-"""So few states after steps are sorted one by one."""
-
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 Cut: TypeAlias = tuple[int, ...]
@@ -153,8 +150,6 @@ class CutSearch:
         self.bounds, self.met = self.memory.limited(), self.memory.met()
         self.interrupted = self.over_budget = False
         self.kept = 0
-        self.states_only = ~self.memory.masks
-        self.taken = [(bits.word, bits.shift, (1 << bits.width) - 1) for bits in self.compiled.taken]
 
     def result(self) -> SearchResult | None:
         start = (0,) * len(self.lengths)
@@ -233,12 +228,10 @@ class CutSearch:
 
     def sort(self, cut: Cut, emitted: Any) -> None:
         """Puts states where they are, by the records that the last step took."""
-        if len(emitted) <= _FEW_EMITTED:
-            return self.sort_few(cut, emitted)
         taken = taken_by(self.compiled, emitted)
         left = self.all_records - np.array(cut)
         real = np.minimum(taken, left)
-        emitted &= self.states_only
+        emitted &= ~self.memory.masks
         whole = self.streams.whole(cut, taken)
         if not whole.all():
             emitted, real = emitted[whole], real[whole]
@@ -246,23 +239,6 @@ class CutSearch:
             after = tuple(a + b for a, b in zip(cut, step, strict=True))
             if any(step) and self.streams.allows(after, cut):
                 self.put(after, emitted[mine])
-        return None
-
-    def sort_few(self, cut: Cut, emitted: Any) -> None:
-        """The same for few states, with plain numbers: arrays take longer to begin than to do it."""
-        left = [length - at for length, at in zip(self.lengths, cut, strict=True)]
-        ends = self.streams.nears_its_end(cut)
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for place, row in enumerate(emitted.tolist()):
-            taken = [(row[word] >> shift) & mask for word, shift, mask in self.taken]
-            pairs = list(zip(taken, left, strict=True))
-            if ends or all(number <= most for number, most in pairs) or all(number >= most for number, most in pairs):
-                groups.setdefault(tuple(min(pair) for pair in pairs), []).append(place)
-        emitted &= self.states_only
-        for way in sorted(groups):
-            after = tuple(a + b for a, b in zip(cut, way, strict=True))
-            if any(way) and self.streams.allows(after, cut):
-                self.put(after, emitted[groups[way]])
 
 
 def taken_by(compiled: Compiled, states: Any) -> Any:

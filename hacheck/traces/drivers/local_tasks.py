@@ -168,10 +168,10 @@ def _send_verdicts(
     events: Counter[str] = Counter()
     if not isinstance(report, TraceProgress):
 
-        def tell(done: int, total: int) -> None:
+        def share(done: int, total: int) -> None:
             send(TaskReport(trace_done=done, trace_total=total))
 
-        report = TraceProgress(report, tell)
+        report = TraceProgress(report, share)
     for verdicts in verdicts_of(task, batches, findings, events, report):
         findings.flush(as_message(verdicts))
     findings.flush()
