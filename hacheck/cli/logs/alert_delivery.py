@@ -1,7 +1,7 @@
-"""Hands alerts on to a webhook and to a command, in their order, while the monitor goes on.
+"""Hands alerts on to a webhook and to a command, in their order, while the monitor continues.
 
 An alert counts as delivered when the webhook answered with success and the command ended with 0; until then it is tried
-again, also after a new start. So none is lost, and after a crash the last one may come twice: its `id` says so.
+again, also after a new start. So none is lost, and after a crash the last one may come twice, with the same `id`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who is hit: names and directions for a word such as `minority`, drawn for the cluster as it is at that moment."""
+"""Targets of faults: members and directions for a word such as `minority`, drawn for the cluster at that moment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLIENT = "client"
 
 
 class Cluster:
-    """Who there is. `servers`: everybody who is no client. `serving`: asks who clients are to turn to just now;
+    """The members of a cluster. `servers`: all but clients. `serving`: returns the servers that believe to serve now;
     `is_up`: whether a process runs."""
 
     def __init__(
@@ -40,8 +40,8 @@ class Cluster:
         return next((name for name in self._serving() if name in self.servers), None)
 
 
-def some(names: Sequence[Name], number: int, random: Random) -> tuple[Name, ...]:
-    """So many of them, in their order."""
+def drawn_from(names: Sequence[Name], number: int, random: Random) -> tuple[Name, ...]:
+    """So many of these names, drawn, in their order."""
     chosen = set(random.sample(names, number))
     return tuple(name for name in names if name in chosen)
 
@@ -52,7 +52,7 @@ Members: TypeAlias = Callable[[Cluster, Random], tuple[Name, ...]]
 
 
 def _one(cluster: Cluster, random: Random) -> tuple[Name, ...]:
-    return some(cluster.servers, 1, random)
+    return drawn_from(cluster.servers, 1, random)
 
 
 def _coordinator(cluster: Cluster, random: Random) -> tuple[Name, ...]:
@@ -62,17 +62,17 @@ def _coordinator(cluster: Cluster, random: Random) -> tuple[Name, ...]:
 
 def _minority(cluster: Cluster, random: Random) -> tuple[Name, ...]:
     number = (len(cluster.servers) - 1) // 2
-    return some(cluster.servers, random.randint(1, number), random) if number else ()
+    return drawn_from(cluster.servers, random.randint(1, number), random) if number else ()
 
 
 def _third(cluster: Cluster, random: Random) -> tuple[Name, ...]:
     number = (len(cluster.servers) - 1) // 3
-    return some(cluster.servers, random.randint(1, number), random) if number else ()
+    return drawn_from(cluster.servers, random.randint(1, number), random) if number else ()
 
 
 def _majority(cluster: Cluster, random: Random) -> tuple[Name, ...]:
     least, number = len(cluster.servers) // 2 + 1, len(cluster.servers)
-    return some(cluster.servers, random.randint(least, max(least, number - 1)), random) if number > 1 else ()
+    return drawn_from(cluster.servers, random.randint(least, max(least, number - 1)), random) if number > 1 else ()
 
 
 def _all(cluster: Cluster, random: Random) -> tuple[Name, ...]:
@@ -80,7 +80,7 @@ def _all(cluster: Cluster, random: Random) -> tuple[Name, ...]:
 
 
 def _client(cluster: Cluster, random: Random) -> tuple[Name, ...]:
-    return some(cluster.clients, 1, random) if cluster.clients else ()
+    return drawn_from(cluster.clients, 1, random) if cluster.clients else ()
 
 
 MEMBERS: Mapping[str, Members] = {
@@ -92,8 +92,8 @@ MEMBERS: Mapping[str, Members] = {
     "all": _all,
     "client": _client,
 }
-"""Words for who: `minority` is fewer than half of the servers, at least one; `third` fewer than a third; `coordinator`
-is who serves. Nobody, where there are too few."""
+"""Members, by word: `minority` is fewer than half of the servers, at least one; `third` fewer than a third;
+`coordinator` is a server that serves. No member, where there are too few."""
 
 # ---- which directions, for faults of the network ----
 
@@ -113,7 +113,7 @@ def _with_clients(cluster: Cluster, left: list[Name], right: list[Name], random:
 def _halves(cluster: Cluster, random: Random) -> tuple[Direction, ...]:
     if len(cluster.servers) < 2:
         return ()
-    here = some(cluster.servers, random.randint(1, len(cluster.servers) - 1), random)
+    here = drawn_from(cluster.servers, random.randint(1, len(cluster.servers) - 1), random)
     return _with_clients(cluster, list(here), [name for name in cluster.servers if name not in here], random)
 
 
@@ -137,7 +137,7 @@ def _bridge(cluster: Cluster, random: Random) -> tuple[Direction, ...]:
         return ()
     bridge = random.choice(cluster.servers)
     others = [name for name in cluster.servers if name != bridge]
-    here = some(others, random.randint(1, len(others) - 1), random)
+    here = drawn_from(others, random.randint(1, len(others) - 1), random)
     return _with_clients(cluster, list(here), [name for name in others if name not in here], random)
 
 
@@ -201,7 +201,7 @@ def _from_host(cluster: Cluster, random: Random) -> tuple[Direction, ...]:
 
 
 def _host(cluster: Cluster, random: Random) -> tuple[Direction, ...]:
-    """Nobody reaches a host."""
+    """No member reaches a host."""
     if not cluster.hosts:
         return ()
     host = random.choice(cluster.hosts)
@@ -227,4 +227,4 @@ DIRECTIONS: Mapping[str, Directions] = {
     "from-host": _from_host,
     "everywhere": _everywhere,
 }
-"""Words for directions. Nothing, where there are too few."""
+"""Directions, by word. None, where there are too few members."""

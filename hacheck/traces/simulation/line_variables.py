@@ -59,7 +59,7 @@ class Column(Struct, frozen=True):
     serial: bool
 
 
-class Writing(Struct, frozen=True):
+class LineWritingSystem(Struct, frozen=True):
     """A system that writes lines into its state. `source`: the same without that; `places`: how many lines a step may
     write; `writers`: the greatest id of a node that writes one."""
 
@@ -133,17 +133,17 @@ def pool_of(kind: Type) -> Identity | None:
     return inner if isinstance(inner, Identity) else None
 
 
-def writing(system: ir.System) -> Writing:
+def line_writing_system(system: ir.System) -> LineWritingSystem:
     """The system that writes its lines into its state. Errors: `ObservingError`."""
     numbers, points, columns = points_of(system)
     places = min(max((lines_most(action.body) for action in system.actions), default=0), PLACES_MAX)
     writers = max((point.writer.size for point in points if point.writer is not None), default=0)
-    shape = Writing(system, system, points, columns, max(places, 1), writers)
+    shape = LineWritingSystem(system, system, points, columns, max(places, 1), writers)
     pools = tuple(
         dict.fromkeys(pool for point in points for field in point.fields if (pool := pool_of(field.type)) is not None)
     )
     actions = tuple(_Action(shape, numbers, pools, action).made() for action in system.actions)
-    initial = tuple(_drawing(system.name, pools, statement) for statement in system.initial)
+    initial = tuple(_naming_drawn(system.name, pools, statement) for statement in system.initial)
     variables = (*system.variables, *_variables(shape, pools))
     bounds = (*system.bounds, (TOO_MANY, "lines that one step writes"))
     whole = tuple(part for block in initial for part in block)
@@ -153,7 +153,7 @@ def writing(system: ir.System) -> Writing:
 # ---- variables ----
 
 
-def _variables(shape: Writing, pools: tuple[Identity, ...]) -> Iterator[ir.StateVariable]:
+def _variables(shape: LineWritingSystem, pools: tuple[Identity, ...]) -> Iterator[ir.StateVariable]:
     where = Range(0, shape.places - 1)
     point, writer, *columns = shape.line_variables
     kinds: dict[str, Type] = {
@@ -188,7 +188,7 @@ class _Action:
     """Rewrites one action."""
 
     def __init__(
-        self, shape: Writing, numbers: dict[ir.Log, int], pools: tuple[Identity, ...], action: ir.Action
+        self, shape: LineWritingSystem, numbers: dict[ir.Log, int], pools: tuple[Identity, ...], action: ir.Action
     ) -> None:
         self.shape, self.numbers, self.pools, self.old = shape, numbers, pools, action
         self.counter = Range(0, shape.places)
@@ -218,7 +218,7 @@ class _Action:
             case ir.ForEach(variable, domain, inner):
                 return (ir.ForEach(variable, domain, self.block(inner)),)
             case _:
-                return _drawing(self.old.name, self.pools, statement)
+                return _naming_drawn(self.old.name, self.pools, statement)
 
     def line(self, line: ir.Log) -> Iterator[ir.Statement]:
         """Writes a line behind those that are there."""
@@ -265,7 +265,7 @@ def _serial(value: ir.Expression, kind: Type) -> ir.Expression:
     return ir.Conditional(none, zero, ir.Index(_names(pool), ir.Unary("value", value)))
 
 
-def _drawing(place: str, pools: tuple[Identity, ...], statement: ir.Statement) -> tuple[ir.Statement, ...]:
+def _naming_drawn(place: str, pools: tuple[Identity, ...], statement: ir.Statement) -> tuple[ir.Statement, ...]:
     """A statement, and a new name for the identity that it draws."""
     drawn = [part for part in walk(statement) if isinstance(part, ir.Fresh) and part.type in pools]
     if not drawn:

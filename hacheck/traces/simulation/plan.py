@@ -11,7 +11,7 @@ from hacheck.model import ir
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.traces.records import FieldType, Order, TraceSchema
 from hacheck.traces.simulation.damage import KINDS, Damage
-from hacheck.traces.simulation.line_variables import Column, Point, Writing, points_of, writing
+from hacheck.traces.simulation.line_variables import Column, LineWritingSystem, Point, line_writing_system, points_of
 from hacheck.traces.simulation.record_values import field_types
 from hacheck.traces.simulation.walk_lines import is_fixed, refuse_large_sets
 
@@ -77,12 +77,12 @@ class Plan(Struct, frozen=True):
 
 class Shape(Struct, frozen=True):
     """What lines there are. `points`: all places that write lines; `shown`: the same with the fields that are shown;
-    `writing`: the system that writes them into its states, where they depend on these."""
+    `lines`: the system that writes them into its states, where they depend on these."""
 
     points: tuple[Point, ...]
     shown: tuple[Point, ...]
     columns: tuple[Column, ...]
-    writing: Writing | None
+    lines: LineWritingSystem | None
     forms: dict[str, FieldType]
 
     def schema(self, skewed: bool) -> TraceSchema:
@@ -101,7 +101,7 @@ def shape_of(plan: Plan) -> Shape:
         for point in points
     )
     seen = [point for point in shown if point.event not in plan.hidden]
-    made = None if is_fixed(plan.system) else writing(plan.system)
+    made = None if is_fixed(plan.system) else line_writing_system(plan.system)
     return Shape(points, shown, columns, made, field_types(seen))
 
 

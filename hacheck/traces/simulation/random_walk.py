@@ -11,7 +11,7 @@ from hacheck.compile import ObjectCache, Region, is_available, pack
 from hacheck.model.interpreter import Interpreter
 from hacheck.model.ir import System
 from hacheck.traces.simulation import random_numbers, walk_kernel
-from hacheck.traces.simulation.line_variables import Writing
+from hacheck.traces.simulation.line_variables import LineWritingSystem
 from hacheck.traces.simulation.walk_program import Compiled, LineShape, Slot, compiled, initial_states, words_of
 
 _WORD = 8
@@ -45,7 +45,7 @@ class Walker(Protocol):
 
 
 def walker(
-    system: System, shape: Writing | None, seed: int, steps: int, chunk: int, cache: ObjectCache | None = None
+    system: System, shape: LineWritingSystem | None, seed: int, steps: int, chunk: int, cache: ObjectCache | None = None
 ) -> Walker:
     """What walks on this machine. Errors: `NoStart`; `CompilerError`."""
     if is_available():
@@ -131,7 +131,7 @@ def _decoded(words: Any, slot: Slot) -> Any:
 class PortableWalker:
     """Walks by the portable program. It takes the steps of a state in another order, so its walks are other ones."""
 
-    def __init__(self, system: System, shape: Writing | None, seed: int, steps: int) -> None:
+    def __init__(self, system: System, shape: LineWritingSystem | None, seed: int, steps: int) -> None:
         from hacheck.checker.explicit.portable.python_program import Wanted, generate
         from hacheck.compile import lower
 
@@ -196,7 +196,7 @@ def _content(state: int, slot: Slot) -> int:
     return state >> slot.offset & (1 << slot.width) - 1 if slot.width else slot.fixed
 
 
-def _portable_lines(shape: Writing, layout: Any) -> _PortableLines:
+def _portable_lines(shape: LineWritingSystem, layout: Any) -> _PortableLines:
     names = [variable.name for variable in shape.system.variables]
 
     def bits(place: Any) -> Slot:

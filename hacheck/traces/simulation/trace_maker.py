@@ -55,9 +55,9 @@ class Maker:
 
     def __init__(self, plan: Plan, cache: ObjectCache | None = None) -> None:
         self.plan, self.shape = plan, shape_of(plan)
-        system = plan.system if self.shape.writing is None else self.shape.writing.system
-        self.walker = walker(system, self.shape.writing, plan.seed, plan.steps, min(plan.chunk, plan.traces), cache)
-        self.table = table_of(plan.system, self.walker.instances) if self.shape.writing is None else None
+        system = plan.system if self.shape.lines is None else self.shape.lines.system
+        self.walker = walker(system, self.shape.lines, plan.seed, plan.steps, min(plan.chunk, plan.traces), cache)
+        self.table = table_of(plan.system, self.walker.instances) if self.shape.lines is None else None
         names = Names(random_numbers.key(plan.seed, random_numbers.NAME))
         self.line_columns = LineColumns(self.shape.shown, self.shape.columns, self.shape.forms, names)
         self.calls = [call(plan.system, action, arguments) for action, arguments in self.walker.instances]

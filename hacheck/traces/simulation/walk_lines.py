@@ -27,7 +27,7 @@ class Lines(Struct, frozen=True):
 
     - `trace`: the number of the walk among those taken together, from 0; `step`: that of its step, from 0;
     - `number`: which line of its trace it is, from 1;
-    - `point`, `writer`: as `Writing` has them, 0 for nobody;
+    - `point`, `writer`: as `LineWritingSystem` has them, 0 for nobody;
     - `shown`: for each column the ordinal in its type, 0 where the line does not show it.
     """
 

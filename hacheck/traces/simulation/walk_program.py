@@ -33,7 +33,7 @@ from hacheck.model.ir import System
 from hacheck.model.runs import State
 from hacheck.model.types import Value
 from hacheck.traces.simulation import walk_kernel
-from hacheck.traces.simulation.line_variables import Writing
+from hacheck.traces.simulation.line_variables import LineWritingSystem
 
 if TYPE_CHECKING:  # what is found compiled is not lowered
     from hacheck.compile import Lowered
@@ -89,7 +89,7 @@ def initial_states(system: System) -> tuple[State, ...]:
     return found
 
 
-def compiled(system: System, shape: Writing | None, cache: ObjectCache | None = None) -> Compiled:
+def compiled(system: System, shape: LineWritingSystem | None, cache: ObjectCache | None = None) -> Compiled:
     """Compiles what walks. `shape`: what the system writes into its states, if it does.
 
     Errors: `NoStart`; `CompilerError`.
@@ -100,7 +100,7 @@ def compiled(system: System, shape: Writing | None, cache: ObjectCache | None = 
     return build(key, cache, system, lower=partial(_lowered, system, shape), emit=_emitted, load=load)
 
 
-def _loaded(shape: Writing | None, cache: ObjectCache, artifact: Artifact) -> Compiled:
+def _loaded(shape: LineWritingSystem | None, cache: ObjectCache, artifact: Artifact) -> Compiled:
     (program,), (code,) = artifact.programs, artifact.code
     lines = None if shape is None else line_shape(shape, program.layout)
     constants = {
@@ -121,7 +121,7 @@ class _Form(Struct, frozen=True):
     initial: Sequence[State]
 
 
-def _lowered(system: System, shape: Writing | None) -> _Form:
+def _lowered(system: System, shape: LineWritingSystem | None) -> _Form:
     from hacheck.compile import lower, relevant
 
     initial = initial_states(system)
@@ -148,18 +148,18 @@ def _emitted(form: _Form) -> Source:
 # ---- where lines are ----
 
 
-def _place(shape: Writing, layout: Layout, name: str) -> Any:
+def _place(shape: LineWritingSystem, layout: Layout, name: str) -> Any:
     names = [variable.name for variable in shape.system.variables]
     return layout.places[names.index(name)]
 
 
-def _groups(shape: Writing, layout: Layout) -> list[list[int]]:
+def _groups(shape: LineWritingSystem, layout: Layout) -> list[list[int]]:
     """The slots of each line."""
     places = [_place(shape, layout, name) for name in shape.line_variables]
     return [[slot for place in places for slot in slots_of(place.items[number])] for number in range(shape.places)]
 
 
-def _other(shape: Writing, state: State) -> State:
+def _other(shape: LineWritingSystem, state: State) -> State:
     """A state in which every line shows the last value of everything."""
     names = (shape.count_variable, *shape.line_variables)
     pairs = zip(shape.system.variables, state, strict=True)
@@ -174,7 +174,7 @@ def _last(kind: Any) -> Value:
     return scalar(kind, cardinality(kind) - 1)
 
 
-def line_shape(shape: Writing, layout: Layout) -> LineShape:
+def line_shape(shape: LineWritingSystem, layout: Layout) -> LineShape:
     """How the states of a layout have lines."""
 
     def bits(place: Any, base: int) -> Slot:

@@ -11,7 +11,7 @@ from hacheck.model import ir
 from hacheck.model.interpreter import EvaluationError, Interpreter, Taken
 from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
-from hacheck.traces.simulation.line_variables import points_of, writing
+from hacheck.traces.simulation.line_variables import line_writing_system, points_of
 from hacheck.traces.simulation.random_walk import NativeWalker, PortableWalker
 from hacheck.traces.simulation.walk_lines import is_fixed
 from hacheck.traces.simulation.walk_program import NoStart, compiled, initial_states
@@ -55,7 +55,7 @@ def check_walks(system: ir.System, walker: NativeWalker, count: int, steps: int)
 @pytest.mark.parametrize("name", by_night(shipped.names(), lambda name: name.startswith("fiorano")))
 def test_walks_of_shipped_specs_are_runs(name: str) -> None:
     system = shipped_system(name)
-    shape = None if is_fixed(system) else writing(system)
+    shape = None if is_fixed(system) else line_writing_system(system)
     whole = system if shape is None else shape.system
     walker = NativeWalker(compiled(whole, shape), seed=5, steps=25, chunk=3, keeps=True)
     assert check_walks(whole, walker, 3, 25) == 75
@@ -65,7 +65,7 @@ def test_walks_of_shipped_specs_are_runs(name: str) -> None:
 def test_walks_of_random_systems_are_runs(seed: int) -> None:
     system = logged(seeded_system(seed), every_step=True)
     try:
-        shape = None if seed % 2 and is_fixed(system) else writing(system)
+        shape = None if seed % 2 and is_fixed(system) else line_writing_system(system)
         whole = system if shape is None else shape.system
         code = compiled(whole, shape)
     except (NoStart, EvaluationError, ObservingError):
@@ -75,7 +75,7 @@ def test_walks_of_random_systems_are_runs(seed: int) -> None:
 
 
 def test_a_walk_depends_on_its_number_only() -> None:
-    shape = writing(system_of(EVERYTHING))
+    shape = line_writing_system(system_of(EVERYTHING))
     code = compiled(shape.system, shape)
     together = NativeWalker(code, seed=9, steps=40, chunk=8).walk(0, 8)
     alone = NativeWalker(code, seed=9, steps=40, chunk=1)
@@ -99,7 +99,7 @@ def test_every_possible_step_is_taken_equally_often() -> None:
         invariant fine: N.n <= 6
         """
     )
-    shape = writing(system)
+    shape = line_writing_system(system)
     walked = NativeWalker(compiled(shape.system, shape), seed=1, steps=3, chunk=6000).walk(0, 6000)
     assert walked.lengths.tolist() == [1] * 6000
     assert walked.content is not None
@@ -111,7 +111,7 @@ def test_every_possible_step_is_taken_equally_often() -> None:
 
 
 def test_the_portable_program_walks_as_well() -> None:
-    shape = writing(system_of(EVERYTHING))
+    shape = line_writing_system(system_of(EVERYTHING))
     portable = PortableWalker(shape.system, shape, seed=2, steps=30)
     first, again = portable.walk(3, 4), portable.walk(3, 4)
     assert first.by.tolist() == again.by.tolist()

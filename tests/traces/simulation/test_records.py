@@ -30,7 +30,7 @@ def test_the_truth_is_a_run_that_writes_these_lines(text: str, portable: bool) -
     plan = Plan(system_of(text), "t", traces=6, steps=25, seed=3)
     maker = Maker(plan)
     if portable:
-        shape = maker.shape.writing
+        shape = maker.shape.lines
         maker.walker = PortableWalker(plan.system if shape is None else shape.system, shape, plan.seed, plan.steps)
         maker = _with_tables_of(maker, plan)
     made = maker.make(0, 6)
@@ -168,6 +168,6 @@ def test_a_spec_without_lines_has_one_for_each_step() -> None:
     plan = Plan(system_of(PLAIN), "t", 3, 30, 1)
     assert has_lines(plan.system)
     maker = Maker(plan)
-    assert maker.shape.writing is None, "nothing but the step decides what a line says"
+    assert maker.shape.lines is None, "nothing but the step decides what a line says"
     made = maker.make(0, 3)
     assert made.records.num_rows == made.steps.num_rows == 90

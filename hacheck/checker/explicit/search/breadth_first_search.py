@@ -39,11 +39,11 @@ from hacheck.checker.explicit.search.control_words import (
 from hacheck.checker.explicit.search.kernel_groups import Kernels
 from hacheck.checker.explicit.search.levels import Ranges, control_words, count, hand_out, tail, taken_states
 from hacheck.checker.explicit.search.search_limits import EXPLORING, Bounds
-from hacheck.checker.explicit.search.slice_length import SLICE_SECONDS, Pace
 from hacheck.checker.explicit.search.thread_totals import Tally, tally_of
 from hacheck.checker.explicit.search.visited_set import BITS_MAX, Visited
 from hacheck.checker.explicit.search.worker_memory import Functions, Worker, Workers, allocate_workers
 from hacheck.compile.codegen.word_layout import to_words
+from hacheck.supervise.slice_length import SLICE_SECONDS, Pace
 from hacheck.supervise.task import Cancelled
 from hacheck.supervise.thread_pool import ThreadPool
 

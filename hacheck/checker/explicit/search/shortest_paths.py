@@ -35,10 +35,10 @@ from hacheck.checker.explicit.search.control_words import (
 from hacheck.checker.explicit.search.levels import Ranges, control_words, count, hand_out, pieces
 from hacheck.checker.explicit.search.path_kernels import BEST_WORDS
 from hacheck.checker.explicit.search.search_limits import GRACE_SECONDS
-from hacheck.checker.explicit.search.slice_length import Pace
 from hacheck.checker.explicit.search_result import StatePath
 from hacheck.compile.codegen.thread_notes import NotesArray
 from hacheck.compile.machine.reserved_memory import Region, reserve
+from hacheck.supervise.slice_length import Pace
 from hacheck.supervise.task import Cancelled
 
 PHASE = "reconstructing the run"

@@ -56,7 +56,7 @@ class Service:
         self.removing: set[tuple[str, str]] = set()
         self.process.finished["forward"] = self._forwarded
 
-    # ---- what comes in ---------------------------------------------------------------------------------------------
+    # ---- requests ---------------------------------------------------------------------------------------------
 
     def request(self, sender: Name, message: Request) -> None:
         """A client asks."""
@@ -100,7 +100,7 @@ class Service:
             else:
                 self._serve(*item)
 
-    # ---- what is done with it --------------------------------------------------------------------------------------
+    # ---- their execution --------------------------------------------------------------------------------------
 
     def _serve(self, sender: Name, message: Request) -> None:
         operation = message.operation
