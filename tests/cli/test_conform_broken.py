@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -94,3 +95,18 @@ def test_certain_violation_counts_more_than_damaged_records(tmp_path: Path) -> N
     path = Path(log(tmp_path, SPLIT, "total"))
     path.write_text(path.read_text() + '{"trace_id":"other","node":"lb1"}\n')
     assert hacheck("conform", f"{tmp_path}/two.ha", str(path), "--property", "one").code == 1
+
+
+def test_junit_has_a_case_for_each_trace_and_for_each_violated_property(tmp_path: Path) -> None:
+    place = tmp_path / "out.xml"
+    logs = Path(__file__).parents[1] / "data" / "artemis" / "replication-pause"
+    options = ("--adapter", "artemis", "--property", "p1_one_serving", "--junit", str(place))
+    assert hacheck("conform", "artemis_replication", str(logs), *options).code == 1
+    suite = ElementTree.parse(place).getroot().find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
+    trace, broken = suite.findall("testcase")
+    assert (trace.get("name"), list(trace)) == ("replication-pause", [])
+    assert (broken.get("name"), broken.get("line")) == ("replication-pause/p1_one_serving", "12")
+    (failure,) = broken.findall("failure")
+    assert "12.397 s, server-1, server-2, from vote_begun (server-2/log/artemis.log:12)" in (failure.text or "")

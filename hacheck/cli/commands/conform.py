@@ -39,6 +39,7 @@ CHECK = "Compare with the system of this check (settings of the spec's `trace` b
 STEPS = "Expect one record per step, named after its action. This is the default for specs without `log`."
 HIDE = "Steps with these events write no record: a,b,c."
 SKEW = "Largest difference of two nodes' clocks, in milliseconds; the lines of one step may lie as far apart."
+JUNIT = "Write JUnit XML: a case for each trace, and for each property that it violates."
 STATES = "Leave a trace undecided if more states of the model explain it at once: 16000, 1M."
 ENGINE = "Where the comparison runs: local (this machine) or spark."
 MASTER = "Spark master: spark://…, yarn, sc://… for Spark Connect; by default one on this machine."
@@ -73,6 +74,7 @@ Switches = Annotated[int, option("--switches", metavar="SECONDS", help=SWITCHES,
 Out = Annotated[One, option("--out", "-o", metavar="FILE", help=OUT, panel=OUTPUT, writes=Writes())]
 JsonFile = Annotated[One, option("--json", metavar="FILE", help=JSON, panel=OUTPUT, writes=Writes())]
 Report = Annotated[One, option("--report", metavar="FILE", help=REPORT, panel=OUTPUT, writes=Writes())]
+Junit = Annotated[One, option("--junit", metavar="FILE", help=JUNIT, panel=OUTPUT, writes=Writes())]
 Quarantine = Annotated[One, option("--quarantine", metavar="FILE", help=QUARANTINE, panel=OUTPUT, writes=Writes())]
 Runs = Annotated[bool, flag("--runs", help=RUNS, panel=OUTPUT)]
 Quiet = Annotated[bool, flag("--quiet", "-q", help=QUIET, panel=OUTPUT)]
@@ -101,6 +103,7 @@ def conform(
     out: Out = None,
     json: JsonFile = None,
     report: Report = None,
+    junit: Junit = None,
     quarantine: Quarantine = None,
     runs: Runs = False,
     quiet: Quiet = False,
@@ -117,10 +120,7 @@ def conform(
         raise BadInput("--master needs Spark", "add --engine spark")
     return conform_traces(
         ConformRequest(
-            spec=spec,
-            traces=traces,
-            adapter=adapter,
-            zone=time_zone,
+            *(spec, traces, adapter, time_zone),
             comparison=comparison(check, settings, steps, hide, within, nodes),
             skew_ms=skew,
             capacity=parse_count("--states", states),
@@ -136,6 +136,7 @@ def conform(
             quiet=quiet,
             no_color=no_color,
             report=report,
+            junit=junit,
             switches=switches,
         )
     )

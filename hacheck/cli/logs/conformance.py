@@ -13,6 +13,7 @@ from hacheck.api.comparison import Checker, Compared, system_under, unchecked, u
 from hacheck.api.conform_document import conform_document
 from hacheck.api.explaining_settings import OtherChoice
 from hacheck.api.trace_comparison import stamp_skew_ms
+from hacheck.api.trace_junit import junit
 from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
@@ -71,6 +72,7 @@ class ConformRequest(Struct, frozen=True):
     quiet: bool
     no_color: bool
     report: str | None = None
+    junit: str | None = None
     switches: int = 0
 
 
@@ -112,6 +114,7 @@ def conform_traces(request: ConformRequest) -> ExitCode:
     compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
     target = None if request.json is None else open_target(request.json)
     page = None if request.report is None else open_target(request.report)
+    suite = None if request.junit is None else open_target(request.junit)
     try:
         with ExitStack() as stack:
             findings = Findings(quarantine(request.quarantine, stack))
@@ -119,6 +122,8 @@ def conform_traces(request: ConformRequest) -> ExitCode:
             found = structs.replace(found, others=tuple(other_choices(found)))
             if target is not None:
                 target.write(document_of(found))
+            if suite is not None:
+                suite.save(junit(document_of(found), strict=request.strict))
             if page is not None:
                 page.save(report_of(found, specification))
     except TracesError as error:
@@ -242,7 +247,7 @@ def words_of(far: Far) -> str:
 
 def collects(request: ConformRequest) -> bool:
     """Whether every verdict is needed at the end, not only those that are printed."""
-    return request.json is not None or request.report is not None
+    return (request.json or request.report or request.junit) is not None
 
 
 def checked_on_spark(

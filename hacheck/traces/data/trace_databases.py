@@ -91,7 +91,9 @@ class TraceDatabases:
                 self._fetched(node, fetch)
         if not self._rules.logs_show_data:
             self._found += contradicted_reads(calls, self._rules.noun, self._skew)
-        self._kept(calls)
+        lost = self._kept(calls)
+        if self._rules.logs_show_data:
+            self._never_made(calls, lost)
         self._dropped(calls)
         self._read(calls)
         return sorted(self._found, key=lambda one: one.start.seq)
@@ -219,8 +221,9 @@ class TraceDatabases:
             for one in content.within(restart.began - self._skew, until)
         )
 
-    def _kept(self, calls: Calls) -> None:
-        """What clients know is added, and removed, is so in every later group. Each name is reported once."""
+    def _kept(self, calls: Calls) -> set[str]:
+        """What clients know is added, and removed, is so in every later group. Each name is reported once; returns the
+        added ones that are."""
         leads = [group.lead for group in self._groups.values() if group.lead is not None and group.lead.version >= 0]
         lost: set[str] = set()
         back: set[str] = set()
@@ -240,6 +243,22 @@ class TraceDatabases:
                     said = f"{listed(self._rules.noun, [name])} was removed by a client ({remove.place.words})"
                     text = f"{said}, and the group that node {lead.node} leads has it again"
                     self._found.append(Contradiction(GONE, text, lead.place, remove.place, lead.node))
+        return lost
+
+    def _never_made(self, calls: Calls, lost: set[str]) -> None:
+        """What was acknowledged and no node made during the call or has at its end: all databases are known then, that
+        of the node that was called among them. `lost`: is reported already."""
+        contents = [node.content for node in self._nodes.values()]
+        for name, held in calls.adds.items():
+            for call in held if name not in lost else ():
+                start, end = call.called - self._skew, call.ended + self._skew
+                if not call.done or self._named(call.node) is None or _between(self._added, name, start, end):
+                    continue
+                if not all(content.known_within(call.ended, end) for content in contents):
+                    continue
+                if not any(name in content.at(one) for content in contents for one in content.within(call.ended, end)):
+                    text = f"{listed(self._rules.noun, [name])} was acknowledged, and no node made it"
+                    self._found.append(Contradiction(KEPT, text, call.place, None, call.node))
 
     def _dropped(self, calls: Calls) -> None:
         """Names that a node had and gave up for the database of another one, where nobody removed them and no client

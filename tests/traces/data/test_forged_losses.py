@@ -168,3 +168,12 @@ def test_member_that_makes_a_change_without_the_one_before_it_is_refused(tmp_pat
     wrong = next(one for one in found if one.name == CHANGES)
     assert wrong.node == "1"
     assert "`u1`" in wrong.text
+
+
+def test_acknowledged_topic_that_no_node_made_is_lost(tmp_path: Path) -> None:
+    """No group begins after it, so no later group shows the loss."""
+    made = copied(DATA / "a-cold-start-3", tmp_path, clients=True)
+    changed(made, "client.jsonl", '"arg": "A"', '"arg": "NEVER"')
+    (found,) = [one for one in contradictions(made) if one.name == KEPT]
+    assert found.text == "topic `NEVER` was acknowledged, and no node made it"
+    assert found.start.file.endswith("client.jsonl")
