@@ -400,7 +400,7 @@ def cell(name: str, places: Places, found: Found, before: Verdict, judged: str) 
         return f"{word} elsewhere: {file.partition('/')[2]}:{number}", "elsewhere"
     if verdict.kind == "unknown":
         return f"undecided: {verdict.reason}", "open"
-    return (f"a run: {judged}", "run") if judged else ("NOT JUDGED", "open")
+    return ("a run", "run") if judged else ("NOT JUDGED", "open")
 
 
 def main() -> int:
@@ -441,12 +441,12 @@ def shown(
     names = [recording.name for recording in recordings]
     if not markdown:
         print(machine())
-    print(row(["change", *names]))
+    print(row(["change", *names, "why it is a run"]))
     if markdown:
-        print(row(["---"] * (1 + len(names))))
+        print(row(["---"] * (2 + len(names))))
     counts = dict.fromkeys(("line", "elsewhere", "run", "open"), 0)
     for number, kind in enumerate(kinds):
-        cells = []
+        cells, reasons = [], []
         for name in names:
             places = made.get(f"{number:02d}-{name}")
             if places is None:
@@ -455,8 +455,9 @@ def shown(
             reason = judged.get(kind.name, {}).get(name, judged.get(kind.name, {}).get("all", ""))
             said, what = cell(f"{number:02d}-{name}", places, found, found.verdicts[name], reason)
             cells.append(said)
+            reasons += [reason] if what == "run" else []
             counts[what] += 1
-        print(row([kind.name, *cells]), flush=True)
+        print(row([kind.name, *cells, "; ".join(dict.fromkeys(reasons))]), flush=True)
     noticed = counts["line"] + counts["elsewhere"]
     share = 100 * counts["line"] / max(noticed, 1)
     said = f"{sum(counts.values())} changed recordings: {noticed} found, of these {counts['line']} at the line"
