@@ -52,8 +52,8 @@ class Given:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Around a test."""
-        token = OPTIONS.set(replace(self._options, begun=RunReports(item.config)))
+        """Around a test. What a fixture of the test has set counts before the command line."""
+        token = OPTIONS.set(replace(OPTIONS.get(self._options), begun=RunReports(item.config)))
         try:
             return (yield)
         finally:

@@ -64,8 +64,8 @@ def test_answer_of_a_write_finds_its_purpose_and_nothing_happens_after_the_end()
     assert worker.concluded == 4
 
 
-def test_input_that_was_never_asked_for_is_a_defect() -> None:
-    with pytest.raises(AssertionError, match="worker never asked for Fired"):
+def test_input_that_was_never_requested_is_a_defect() -> None:
+    with pytest.raises(AssertionError, match="worker never requested Fired"):
         Worker().handle(Fired("tick"), 0)
 
 
