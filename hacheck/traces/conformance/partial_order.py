@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck.traces.conformance.broken_properties import BrokenProperties, TimedStreams
+from hacheck.traces.conformance.deep_search import found_deeply
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.expected_events import first_left
 from hacheck.traces.conformance.interleavings import Cut, SearchResult, Streams
@@ -92,7 +93,7 @@ class PartiallyOrdered:
             place = place_of(batch, int(encoded.rows[stray.row]))
             return Verdict(trace_id, "unknown", reason=stray.text, **counts, **place)
         split = self._split(batch, encoded)
-        found = self.diagnoser.search.run(split.streams, self.report)
+        found = self._searched(split.streams)
         if found is None:
             self.stopped = True
             return None
@@ -112,6 +113,17 @@ class PartiallyOrdered:
         if trace.times is None and any(number in self.diagnoser.numbered_rules() for number in broken):
             return with_unknown_duration(looked_back, "not every record has a time")
         return looked_back
+
+    def _searched(self, streams: Streams) -> SearchResult | None:
+        """What became of a trace. Where too many states explain it, and nothing else is to be said of it, one run that
+        explains it all is enough. `None` if `report` said to stop."""
+        found = self.diagnoser.search.run(streams, self.report)
+        if found is None or found.status != k.FULL or found.over_budget or self.compiled.checked:
+            return found
+        one = found_deeply(self.diagnoser.search, streams, self.report)
+        if one is None:
+            return None
+        return replace(found, status=k.FOLLOWED) if one else found
 
     def _verdict(self, trace_id: str, split: _Split, found: SearchResult, counts: dict[str, Any]) -> Verdict:
         """The verdict on a trace from what the search found."""
