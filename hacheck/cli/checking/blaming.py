@@ -46,7 +46,8 @@ def blame_run(
     """What a counterexample needs; `None` where a run is none. `settings`: on top of those of the check."""
     if not is_blamable(prop, run):
         return None
-    system = specification.instantiate(settings, check).system
+    handlers = specification.known_handlers()
+    system = specification.instantiate(settings, check, known=handlers).system
     if system is None:
         return None
 
@@ -56,7 +57,11 @@ def blame_run(
     def other(variant: Variant) -> System | None:
         given = {**settings, variant.name: variant.value}
         text = None if digest is None else f"{sorted(given.items())} {check!r} {digest}"
-        return kept_result("variant", text, lambda: specification.instantiate(given, check).system, _is_system)
+
+        def make() -> System | None:
+            return specification.instantiate(given, check, known=handlers).system
+
+        return kept_result("variant", text, make, _is_system)
 
     with progress_display(errors, f"blame {prop.name}", quiet=quiet) as display:
 

@@ -33,6 +33,7 @@ from hacheck.model.language.fields import declare_field, declare_view, refreshes
 from hacheck.model.language.final_pass import finished, name_bounds
 from hacheck.model.language.identity_pools import places, uncounted
 from hacheck.model.language.kept_locals import KeptLocal
+from hacheck.model.language.known_handlers import KnownHandlers, ReadSettings, build_or_repeat
 from hacheck.model.language.named_values import definitions, promises
 from hacheck.model.language.resolve_types import number, resolve
 from hacheck.model.language.rule_table import RULES
@@ -45,15 +46,16 @@ Kind = TypeVar("Kind")
 def elaborate(
     file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
     sizes: Iterable[tuple[str, int]] = (), logged: bool = False, folded: bool = True,
+    known: KnownHandlers | None = None,
 ) -> tuple[ir.System | None, tuple[Diagnostic, ...], tuple[ir.Expression, ...], tuple[KeptLocal, ...]]:  # fmt: skip
     """The system under these settings, or everything that is wrong with it; what had to have a value; and what is
     claimed of locals that are kept between steps.
 
     `sizes`: those that pools of identities without a stated size are likely to need. `logged`: the system is to be
-    compared with logs, so budgets of faults do not count. `folded`: what is known is folded. Cost: a second pass when
-    pools need other sizes.
+    compared with logs, so budgets of faults do not count. `folded`: what is known is folded. `known`: handlers under
+    other settings. Cost: a second pass when pools need other sizes.
     """
-    first = Elaboration(file, declarations, given, at, dict(sizes), logged, folded)
+    first = Elaboration(file, declarations, given, at, dict(sizes), logged, folded, known)
     made, last = fitted(first, first.run())
     context = last.context
     return made, tuple(context.diagnostics), tuple(context.evaluated), tuple(context.kept)
@@ -66,7 +68,9 @@ def fitted(last: Elaboration, made: ir.System | None) -> tuple[ir.System | None,
         if made is None or needed == last.pools:
             break
         context = last.context
-        last = Elaboration(last.file, last.declarations, last.given, last.at, needed, context.logged, context.folded)
+        last = Elaboration(
+            last.file, last.declarations, last.given, last.at, needed, context.logged, context.folded, last.known
+        )
         made = last.run()
     return made, last
 
@@ -87,10 +91,11 @@ class Elaboration:
 
     def __init__(
         self, file: d.File, declarations: tuple[d.Declaration, ...], given: settings.Given, at: Span,
-        pools: dict[str, int], logged: bool = False, folded: bool = True,
+        pools: dict[str, int], logged: bool = False, folded: bool = True, known: KnownHandlers | None = None,
     ) -> None:  # fmt: skip
         self.file, self.declarations, self.given, self.at, self.pools = file, declarations, given, at, pools
-        self.context = Context(at.path, RULES, logged=logged, folded=folded)
+        self.known = known
+        self.context = Context(at.path, RULES, {} if known is None else ReadSettings(), logged=logged, folded=folded)
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
         return (one for one in self.declarations if isinstance(one, kind))
@@ -274,10 +279,12 @@ class Elaboration:
         self.attempt(lambda: interruption_points.declare_threads(context))
         if context.diagnostics:
             return []
+        known = None if self.known is None else self.known.among(context)
         for one in handlers if handlers_too else ():
             served = isinstance(one, d.ReceiveDeclaration) and one.serves
             if not (served and operations.is_atomic(context, interruption_points.name_of(one))):
-                self.attempt(partial(model_actions.build, context, one))
+                build = partial(model_actions.build, context, one)
+                self.attempt(build if known is None else partial(build_or_repeat, context, known, one.span, build))
         if context.diagnostics:
             return []
         restarts: dict[str, d.RestartDeclaration] = {}
@@ -330,7 +337,10 @@ class Elaboration:
     def system(self, described: Described) -> ir.System:
         """Everything that has been treated, put together."""
         context = self.context
-        actions = tuple(finished(context, action) for action in context.actions)
+        finish = partial(finished, context)
+        if self.known is not None:
+            finish = partial(self.known.finished, finish=finish)
+        actions = tuple(finish(action) for action in context.actions)
         actions = tuple(action for action in actions if action.guard != ir.FALSE)
         written = list(self.of(d.Setting))
         name_bounds(context, actions)

@@ -17,6 +17,7 @@ from hacheck.model.language.diagnostics import Diagnostic, Span, near
 from hacheck.model.language.elaborate import elaborate
 from hacheck.model.language.interruption_points import name_of
 from hacheck.model.language.kept_locals import KeptLocal
+from hacheck.model.language.known_handlers import KnownHandlers
 from hacheck.model.language.log_lines import without_logs
 from hacheck.model.language.log_settings import FromRecord, Restored, derived, restored
 from hacheck.model.language.loose_conditions import loose
@@ -99,18 +100,27 @@ class Specification(Struct, frozen=True):
         *,
         logs: bool = False,
         folded: bool = True,
+        known: KnownHandlers | None = None,
     ) -> Instance:
         """The system of a check (or of the defaults) with further settings given as text.
 
         `logs`: the system that logs are compared with. Its steps write lines, the settings of `trace` come before those
         of the check, and a fault that may happen at all may happen any number of times. Without, each `log` counts as
         not written. `folded`: what is known before the exploration is folded, which leaves no trace of sizes that it
-        came from. Errors: as diagnostics, for unknown and ill-typed settings and for what they make of the spec.
+        came from. `known`: handlers under other settings, of `known_handlers`. Errors: as diagnostics, for unknown and
+        ill-typed settings and for what they make of the spec.
         """
         chosen = next((one for one in self.checks if one.name == check), None)
         given = {**given_by(chosen), **given_by(self.trace if logs else None), **(settings or {})}
-        declarations = self.declarations if logs else without_logs(self.declarations)
-        return Instance(*elaborate(self.file, declarations, given, Span(self.path, 0, 0), self.pools, logs, folded))
+        declarations = self.declarations
+        if not logs:
+            declarations = without_logs(declarations) if known is None else known.silent
+        at = Span(self.path, 0, 0)
+        return Instance(*elaborate(self.file, declarations, given, at, self.pools, logs, folded, known))
+
+    def known_handlers(self) -> KnownHandlers:
+        """What is to be given to each of several `instantiate` without logs, so that what is alike is made once."""
+        return KnownHandlers(self.declarations)
 
     def place_of(self, item: ir.Action | ir.Property) -> str:
         """Where an action or a property is declared: `spec/icestorm.ha:212`, or nothing if it is declared nowhere."""
