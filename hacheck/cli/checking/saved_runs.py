@@ -288,7 +288,8 @@ def show_run(
     place = "" if about is None else specification.place_of(about)
     what = f"check {saved.check}" if saved.check else "a run"
     title = f"{system.name}, {what}" + (f", {saved.property}" if saved.property else "")
-    console.print(report.run_heading(console, title, run_title(system, run), "good", about, place))
+    style = "good" if about is None or about.kind == "reachable" else "bad"
+    console.print(report.run_heading(console, title, run_title(system, run), style, about, place))
     settings = settings_line(system, specification)
     console.print(Text(f"  {settings}", style="quiet"))
     console.print()

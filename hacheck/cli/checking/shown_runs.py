@@ -11,6 +11,7 @@ from hacheck.checker.blame.blamed import Blamed
 from hacheck.checker.kept_fairness import kept_fairness, put_off
 from hacheck.cli.checking.run_rendering import INITIALLY, fault_part, full_run, indented
 from hacheck.cli.console import symbols
+from hacheck.cli.page.report_data import changed_settings
 from hacheck.cli.pictures.run_picture import run_picture
 from hacheck.model.ir import Action, Property, System
 from hacheck.model.language import Specification
@@ -61,6 +62,5 @@ def _fairness_lines(kept: Iterable[str]) -> list[str]:
 
 def settings_line(system: System, specification: Specification) -> str:
     """Under which settings a run was found: those that are not at their defaults."""
-    defaults = {parameter.name: parameter.default for parameter in specification.parameters}
-    changed = [f"{name} = {value}" for name, value in system.settings if defaults.get(name) != value]
+    changed = [f"{name} = {value}" for name, value in changed_settings(system, specification).items()]
     return f"settings: {', '.join(changed)}" if changed else "settings: all at their defaults"

@@ -113,6 +113,12 @@ def texts_of(specification: Specification) -> dict[str, list[str]]:
     return found
 
 
+def changed_settings(system: System, specification: Specification) -> dict[str, str]:
+    """The settings of a system that are not at their defaults."""
+    defaults = {parameter.name: parameter.default for parameter in specification.parameters}
+    return {name: value for name, value in system.settings if defaults.get(name) != value}
+
+
 class ViewMaker:
     """Makes the views of a report's runs; systems of one check share what is made once."""
 
@@ -130,6 +136,7 @@ class ViewMaker:
         """The view of a run, and as data."""
         view = self.views(shown.system).view(shown.run, shown.prop)
         made = view.to_json() | {"spec": spec_name(self.specification), "check": shown.check}
+        made["settings"] = changed_settings(shown.system, self.specification)
         if shown.blamed is not None:
             made |= blame_of(shown.blamed, made["story"])
             if made["good_run"] is not None:

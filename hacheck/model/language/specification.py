@@ -119,7 +119,7 @@ class Specification(Struct, frozen=True):
         return Instance(*elaborate(self.file, declarations, given, at, self.pools, logs, folded, known))
 
     def known_handlers(self) -> KnownHandlers:
-        """What is to be given to each of several `instantiate` without logs, so that equal handlers are elaborated once."""
+        """What several `instantiate` without logs share, so that equal handlers are elaborated once."""
         return KnownHandlers(self.declarations)
 
     def place_of(self, item: ir.Action | ir.Property) -> str:

@@ -109,6 +109,7 @@ function arrowsOf(step) {
     if (effect.t === "call" && effect.from && effect.to && effect.from !== effect.to
       && !linked.has(`${effect.from}|${effect.to}`)) {
       arrows.push({ kind: "call", from: effect.from, to: effect.to, label: effect.op, answer: effect.answer,
+        given: effect.arguments.map(([, value]) => value).join(", "),
         ok: effect.outcome === "answered" });
       link(effect.from, effect.to);
     }

@@ -31,7 +31,13 @@ function runHeading(view) {
     property?.verdict ? [" ", h("span", { class: `tag ${look}` }, verdictWords(property))] : null,
     property?.outcome ? [" ", h("span", { class: `tag ${MARKS[property.outcome][1]}` }, MARKS[property.outcome][2])] : null),
   h("p", {}, coded(property?.description ?? ""), " ",
-    h("span", { class: "soft" }, `${property?.description ? "· " : ""}${facts.join(" · ")}`))];
+    h("span", { class: "soft" }, `${property?.description ? "· " : ""}${facts.join(" · ")}`)), settingsOf(data)];
+}
+
+/** The settings under which a run was found, as far as they are not at their defaults. */
+function settingsOf({ settings }) {
+  const changed = Object.entries(settings ?? {}).map(([name, value]) => `${name} = ${value}`);
+  return changed.length ? h("p", { class: "soft" }, "settings: ", h("span", { class: "code" }, changed.join(", "))) : null;
 }
 
 function storyOf(view) {

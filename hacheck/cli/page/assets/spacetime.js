@@ -186,11 +186,12 @@ class Picture {
       begun.delete(link);
       if (a === undefined || b === undefined) return;
       const left = Math.min(a, b), right = Math.max(a, b), half = this.lane / 2;
-      const middles = right - left > this.lane * 1.5 ? [left + half, right - half] : [(left + right) / 2];
+      const wide = right - left > this.lane * 1.5, middles = wide ? [left + half, right - half] : [(left + right) / 2];
+      const words = wide ? `cut ${link.split("|").map((node) => this.view.short(node)).join("-")}` : "cut";
       const top = this.y(from) - this.height * 0.4;
       for (const middle of middles)
         parts.push(s("rect", { x: middle - 5, y: top, width: 10, height: (row - from) * this.height, fill: "url(#wall)" }),
-          this.text(middle, top - 3, "cut", { fill: "var(--bad)", "text-anchor": "middle" }));
+          this.text(middle, top - 3, words, { fill: "var(--bad)", "text-anchor": "middle" }));
     };
     this.steps.forEach((step, index) => {
       for (const effect of step.effects) {
@@ -256,7 +257,7 @@ class Picture {
     return [[-1.6, 1.6].map((shift) => s("line", { x1, y1: y + shift, x2, y2: y + shift, stroke: color })),
       arrow.ok ? s("path", { d: `M${x2 - 2 * direction} ${y - 5}L${x2 + 6 * direction} ${y}L${x2 - 2 * direction} ${y + 5}Z`,
         fill: color }) : this.text(x2, y + 5, "✗", { fill: color, "text-anchor": "middle", "font-weight": 700 }),
-      arrow.label && this.lane > 60 ? this.callLabel(this.short(arrow.label), color, [from, to], y - 5) : null];
+      arrow.label && this.lane > 60 ? this.callLabel(this.withArguments(arrow), color, [from, to], y - 5) : null];
   }
 
   /** The name of a call: beside its caller, or beside its callee where another call of the step has its name there. */
@@ -266,9 +267,10 @@ class Picture {
     return this.label(this.isFree(left, right, y) ? from + half : to - half, y, words, attributes);
   }
 
-  /** A name that fits between two lanes. */
-  short(name) {
-    return cut(name, Math.floor((this.lane - 20) / 5.6));
+  /** The name of a call with what it is given, so that it fits between two lanes: rather the name is cut. */
+  withArguments({ label, given }) {
+    const room = Math.floor((this.lane - 20) / 5.6), added = given && given.length + 5 < room ? `(${given})` : "";
+    return cut(label, room - added.length) + added;
   }
 
   event(step, row) {
