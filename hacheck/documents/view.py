@@ -316,8 +316,8 @@ class RunView(Part, frozen=True, kw_only=True):
     """A run with all that a picture of it shows.
 
     `loop`: of a lasso, the number of steps before the part that repeats. `promised`: what the spec marks as
-    `acknowledged to clients`, each with the variables that it depends on. `graph` is there in reports, `settings` there and in
-    what `show` writes, `blame` and `good_run` with `--blame`. A later hacheck may add keys.
+    `acknowledged to clients`, each with the variables that it depends on. `graph` is there in reports, `settings` there
+    and in what `show` writes, `blame` and `good_run` with `--blame`. A later hacheck may add keys.
     """
 
     format: Literal["hacheck.view/1"]
