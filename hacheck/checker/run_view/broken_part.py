@@ -191,13 +191,14 @@ class _Facts:
         return [f"{said} ({', '.join(values)})" if 0 < len(values) <= VALUES_MAX else said]
 
     def _values(self, part: Json, instance: Json) -> list[str]:
-        """What an instance of a quantifier compares: `Server 1's queue is []`."""
+        """The fields of an instance of a quantifier that it compares: `Server 1's queue is []`."""
         leaves, found = [instance], list[str]()
         for leaf in leaves:
-            leaves += [*leaf.get("children", ()), *leaf.get("instances", ())]
+            leaves += leaf.get("children", ())
             found += [
                 f"{one['text']} is {self.reader.strings[one['values'][self.number]]}"
                 for one in leaf.get("operands", ())
+                if re.fullmatch(rf"{re.escape(part['variable'])}\.\w+", one["text"])
             ]
         return [_possessive(one) for one in self._other(part, instance, found)]
 

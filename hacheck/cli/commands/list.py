@@ -11,6 +11,8 @@ def list_specs(
     spec: OptionalSpecArgument = None, no_color: NoColorOption = False, debug: DebugOption = False
 ) -> ExitCode:
     """List the shipped protocols; or, with SPEC, what each of its checks is for."""
+    from textwrap import shorten
+
     from rich.table import Table
     from rich.text import Text
 
@@ -34,12 +36,14 @@ def list_specs(
             table.add_row(Text(check.name, style="name"), said)
         console.print(table)
         return ExitCode.AS_EXPECTED
-    table.add_column(no_wrap=True, min_width=max(map(len, shipped.names()), default=0))
-    table.add_column(no_wrap=True, overflow="ellipsis")
+    widest = max(map(len, shipped.names()), default=0)
+    room = max(console.width - widest - 3, 20)  # a column between, and one more where `…` is written in ASCII
+    table.add_column(no_wrap=True, min_width=widest)
+    table.add_column(no_wrap=True)
     with working("reading the shipped specs", no_color=no_color):
         for path in shipped.specs():
             specification = load_specification(str(path), no_color=no_color, examined=False)  # the tests examine them
-            table.add_row(Text(path.stem, style="name"), specification.description)
+            table.add_row(Text(path.stem, style="name"), shorten(specification.description, room, placeholder=" …"))
     console.print(table)
     console.print(Text(f"small, well-known protocols: {', '.join(path.stem for path in shipped.examples())}"))
     console.print(Text("hacheck list SPEC lists the checks of one", style="quiet"))
