@@ -103,7 +103,7 @@ interop-replay: $(VENV)/.installed-for-tests
 # The stamps make a second run start at once. A change of pyproject.toml, or of the Python below, installs again.
 $(VENV)/.installed: pyproject.toml $(BIN)/python
 	@$(environment)
-	@echo "installing hacheck into $(VENV): some 400 MB, a minute or more"
+	@echo "installing hacheck into $(VENV): some 290 MB, a minute or more"
 	@.ci/watched "pip installs" $(PIP) install --quiet --no-compile --editable .
 	@touch $@
 

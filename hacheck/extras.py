@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 EXTRAS: Mapping[str, str] = {
+    "numpy": "logs",
     "pyarrow": "logs",
     "duckdb": "logs",
+    "z3": "prove",
     "pyspark": "spark",
     "pandas": "spark",
     "pygls": "lsp",

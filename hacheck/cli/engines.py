@@ -146,6 +146,8 @@ def engine_for(exploring: Exploring, recheck: Recheck | None = None) -> Engine:
             resume=exploring.resume,
             recheck=recheck,
         )
+    if exploring.engine in ("bmc", "induction"):
+        z3_is_there()
     if exploring.engine == "bmc":
         from hacheck.checker.symbolic.bounded_model_checking import BoundedEngine
 

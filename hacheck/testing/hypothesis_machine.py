@@ -217,6 +217,7 @@ class Watch(Struct):
         """Says that runs were not compared, or not to their ends. Errors: `Undecided` where none was to its end."""
         self._report_lines()
         self._report_scenarios()
+        self._report_violable()
         if not self.at_bound:
             return
         cause, hint = why_not_compared(out_of_step=self.out_of_step)
@@ -232,6 +233,17 @@ class Watch(Struct):
         )
         named = f"; bounds that were reached, those reached most often first: {', '.join(met)}" if met else ""
         warn(f"{text}{named}; {hint}", stacklevel=2)
+
+    def _report_violable(self) -> None:
+        """Says which invariants the model violates under these settings, and no run did: a rare run may."""
+        adapter = self.kept.adapter
+        for name in model_for(adapter).violable:
+            check = adapter.check or "default"
+            warn(
+                f"check {check} expects {name} violated, and in {self.runs} runs of {adapter.__name__} it was not: "
+                f'`directed = (Counterexample("{check}", "{name}"),)`, or steps of your own, lead nearer to it',
+                stacklevel=3,
+            )
 
     def _report_scenarios(self) -> None:
         """Says which scenarios no run came to, or fewer than was wanted."""

@@ -56,13 +56,15 @@ class BadModel(Exception):
 
 class Model(Struct, frozen=True):
     """A model that a kind of system under test is compared with. `actions`: by method of the adapter, those that it
-    drives; `scenarios`: what runs of it are to come to."""
+    drives; `scenarios`: what runs of it are to come to; `violable`: the invariants looked at that its check expects to
+    be violated."""
 
     system: System
     actions: Mapping[str, tuple[int, ...]]
     tracker: Tracker
     offers: Offers
     scenarios: tuple[Scenario, ...] = ()
+    violable: tuple[str, ...] = ()
 
     def names_role(self, step: Step) -> bool:
         """Whether a step of the model's actions is about somebody that the model does not name: a role."""
@@ -125,7 +127,9 @@ def _made(adapter: type[Adapter]) -> Model:
     for index, name in chosen.items():
         actions[name] = (*actions.get(name, ()), index)
     _check_scenarios(scenarios, adapter, tracker, {*actions, *reachables})
-    return Model(system, actions, tracker, Offers(tracker, chosen), scenarios)
+    expected = next((one.expect_violated for one in specification.checks if one.name == check), ())
+    violable = tuple(name for name in names if name in expected)
+    return Model(system, actions, tracker, Offers(tracker, chosen), scenarios, violable)
 
 
 def _check_scenarios(scenarios: Iterable[Scenario], adapter: type[Adapter], tracker: Tracker, names: set[str]) -> None:

@@ -61,6 +61,27 @@ def verdicts(folder: Path) -> dict[str, dict[str, object]]:
     return {one["trace_id"]: one for one in content["verdicts"]}
 
 
+@pytest.mark.parametrize("lazily", ["action", "branch"])
+@pytest.mark.parametrize("order", ["total", "per_node"])
+def test_a_line_that_the_settings_rule_out_deviates(tmp_path: Path, order: str, lazily: str) -> None:
+    gives_up = {
+        "action": "action stop(s: Server) when lazy and s.mode == serving do\n  s.mode := idle\n  log stopped() at s\n",
+        "branch": "action stop(s: Server) when s.mode == serving do\n  s.mode := idle\n"
+        "  if lazy then log stopped() at s\n",
+    }
+    spec = tmp_path / "lease.ha"
+    stop = "action stop(s: Server) when s.mode == serving do s.mode := idle\n"
+    spec.write_text(SPEC.replace(stop, "switch lazy = off\n" + gives_up[lazily]), encoding="utf-8")
+    traces = written(tmp_path, order, one=[("1", "began", 1), ("1", "stopped", 1)])
+    ended = hacheck("conform", str(spec), str(traces), columns=120)
+    assert (
+        "would have been written by stop at Server 1; in the nearest state:\n      the settings rule it out"
+        in ended.out
+    )
+    assert ended.code == 1
+    assert hacheck("conform", str(spec), str(traces), "--set", "lazy=on").code == 0
+
+
 @pytest.mark.parametrize("order", ["total", "per_node"])
 def test_a_trace_that_leaves_the_protocol_is_told_with_what_would_have_been(
     spec: Path, tmp_path: Path, order: str

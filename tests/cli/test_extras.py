@@ -13,7 +13,7 @@ import pytest
 from hacheck.extras import EXTRAS, missing_extra
 
 ROOT = Path(__file__).resolve().parents[2]
-LIBRARIES = ("pyarrow", "duckdb", "pyspark", "pandas")
+LIBRARIES = ("numpy", "pyarrow", "duckdb", "pyspark", "pandas", "z3")
 HIDDEN = f"import sys; sys.modules.update(dict.fromkeys({LIBRARIES}));"
 
 
@@ -50,12 +50,32 @@ def test_a_command_without_its_extra_names_it(tmp_path: Path, arguments: tuple[s
 @pytest.mark.parametrize(
     "arguments",
     [
+        ("prove", str(ROOT / "examples" / "proofs" / "lock_servers.ha")),
+        ("why", str(ROOT / "examples" / "proofs" / "lock_servers.ha")),
+        ("timing", str(ROOT / "examples" / "timing" / "lease.ha"), "--vary", "margin"),
+        ("verify", str(ROOT / "bench" / "quorum_election.ha"), "--engine", "bmc"),
+        ("verify", str(ROOT / "bench" / "quorum_election.ha"), "--engine", "induction"),
+    ],
+    ids=" ".join,
+)
+def test_a_proof_without_its_extra_names_it(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    ended = run(tmp_path, *arguments)
+    assert ended.returncode == 2, ended.stderr
+    assert "pip install 'hacheck[prove]'" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
         ("list",),
         ("verify", str(ROOT / "bench" / "quorum_election.ha"), "--quiet"),
         ("simulate", "icestorm", "--steps", "3"),
         ("simulate-impl", "icestorm", "--seeds", "1"),
         ("diagram", "icestorm", "--static"),
         ("conform", "--help"),
+        ("doc", str(ROOT / "bench" / "quorum_election.ha"), "--out", "page.md"),
+        ("init", "mine", "--yes"),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -66,7 +86,7 @@ def test_the_core_needs_no_extra(tmp_path: Path, arguments: tuple[str, ...]) -> 
 
 def test_the_test_kit_names_its_extra(tmp_path: Path) -> None:
     ended = without_extras("from hacheck.testing import state_machine", folder=tmp_path)
-    assert "hacheck.testing needs pyarrow, which is not installed: pip install 'hacheck[logs]'" in ended.stderr
+    assert "hacheck.testing needs numpy, which is not installed: pip install 'hacheck[logs]'" in ended.stderr
 
 
 def test_each_library_of_an_extra_is_declared_there() -> None:

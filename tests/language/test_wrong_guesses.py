@@ -207,6 +207,16 @@ CLAIMED = [
         "`every x: T where … satisfies …`",
         "invariant two: every s: Server where s.mode == active satisfies s.term == 1",
     ),
+    (
+        "invariant two: every s: Server where s.mode == active, n: 0..3 where n > 0 satisfies s.term < n",
+        "`every x: T, y: U where … satisfies …`",
+        "invariant two: every s: Server, n: 0..3 where s.mode == active and n > 0 satisfies s.term < n",
+    ),
+    (
+        "invariant two: no a: Server where a.mode == active, b: Server where b.mode == active and a != b",
+        "one `where` for all",
+        "invariant two: no a: Server, b: Server where a.mode == active and b.mode == active and a != b",
+    ),
     ("invariant two: s.term == 1 for all s: Server", "`every x: T satisfies …`", EVERY + "s.term == 1"),
     (
         "invariant two: at most one s: Server where s.mode == active for every n: 0..2",

@@ -262,7 +262,7 @@ def test_without_z3_it_says_what_to_install() -> None:
     with patch.dict(sys.modules, {"z3": None}):
         ended = hacheck("prove", str(EXAMPLES / "lock_servers.ha"))
     assert ended.code == 2
-    assert "Z3 is not installed: pip install z3-solver" in ended.err
+    assert "Z3 is not installed: pip install 'hacheck[prove]'" in ended.err
 
 
 def test_time_ends_a_proof() -> None:

@@ -446,3 +446,22 @@ def test_an_adapter_without_a_method_that_all_have_is_refused_before_the_first_r
     del Begun.start
     with pytest.raises(BadModel, match=r"Begun has no `start`: write `def start\(self\): …`, which starts"):
         run_state_machine(Begun, FEW)
+
+
+class Small(Counting):
+    """Counts to two at most, which the model does not."""
+
+    invariants = ("small",)
+
+    def count(self, s: str) -> bool | None:
+        """It counts, or refuses."""
+        if self.number == 2:
+            return False
+        super().count(s)
+        return None
+
+
+def test_a_violation_that_the_check_expects_and_no_run_showed_is_said() -> None:
+    said = r'check default expects small violated, .* `directed = \(Counterexample\("default", "small"\),\)`'
+    with pytest.warns(UserWarning, match=said):
+        run_state_machine(Small, FEW)

@@ -53,7 +53,7 @@ def test_without_z3_it_says_what_to_install(spec: Path) -> None:
     with patch.dict(sys.modules, {"z3": None}):
         ended = hacheck("timing", str(spec), "--vary", "lease")
     assert ended.code == 2
-    assert "Z3 is not installed: pip install z3-solver" in ended.err
+    assert "Z3 is not installed: pip install 'hacheck[prove]'" in ended.err
 
 
 def test_unsafe_constants_are_told_with_their_worst_schedule(spec: Path) -> None:

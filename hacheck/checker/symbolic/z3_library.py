@@ -28,7 +28,7 @@ def z3_module() -> Any:
     try:
         import z3  # type: ignore[import-untyped,import-not-found,unused-ignore]
     except ImportError:
-        raise Refused("Z3 is not installed: pip install z3-solver") from None
+        raise Refused("Z3 is not installed: pip install 'hacheck[prove]'") from None
     return z3
 
 

@@ -90,6 +90,9 @@ STATEMENTS = {
 EXPECTED = "what is not named must hold: `expect all hold`, or only what does not, `expect NAME violated`"
 NO_BRACKETS = "brackets stand also around nothing: `()`"
 PARTS = "two parts are cut by `cut A - B`, where A and B are kinds of nodes"
+ALL_FIRST = "what it ranges over comes first, then one `where` for all: `every x: T, y: U where … satisfies …`"
+ANOTHER = re.compile(r",\s*\w+\s*(?::(?!=)|\bin\b)")
+CONDITIONED = re.compile(r"\b(?:every|some|no)\s+\w+\s*(?::|in\b)[^\n]*\bwhere\b[^\n]*$")
 FOR_ALL = re.compile(r"for\s*(all|any|each|every)\b")
 AFTER = re.compile(r"\b(invariant|lemma|reachable|eventually|leads_to)\s+\w+\s*$")
 
@@ -120,6 +123,8 @@ def foreign_word(failure: Unreadable, words: Set[str], text: str) -> tuple[int, 
 def _clause(failure: Unreadable, words: Set[str], last: str, text: str) -> str | None:
     """What to write for a word, or a bracket, after which the text cannot be read on. `last`: what stands before."""
     found, before = failure.text, text[: failure.start].split()[-2:]
+    if found == "," and ANOTHER.match(text, failure.start) and CONDITIONED.search(text[: failure.start]):
+        return ALL_FIRST
     if before[-1:] == ["violated"] and (found in (",", "and") or failure.kind == NAME):
         return "names stand together: `expect ONE, OTHER violated`"
     if "violated" in words and found in ("hold", "holds", "true", "ok", "passes"):
