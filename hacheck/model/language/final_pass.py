@@ -30,8 +30,8 @@ def finished(context: Context, action: ir.Action) -> ir.Action:
 
 def possible(context: Context, finish: Callable[[ir.Action], ir.Action]) -> tuple[ir.Action, ...]:
     """The actions that these settings do not rule out. Where logs are compared, a line that the settings rule out stays
-    in an action all the same, which does not write it: a log with it deviates, and is not one of another system. `finish`: `finished`, or what is known of
-    it."""
+    in an action all the same, which does not write it: a log with it deviates, and is not one of another system.
+    `finish`: `finished`, or what is known of it."""
     made = [finish(action) for action in context.actions]
     if not context.logged:
         return tuple(action for action in made if action.guard != ir.FALSE)
