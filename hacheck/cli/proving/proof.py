@@ -54,6 +54,7 @@ class Request(Struct, frozen=True):
 def prove_spec(request: Request) -> ExitCode:
     """Proves the selected properties, shows what was found, and returns what the process is to return."""
     begun = time.monotonic()
+    z3_is_there()  # it is needed at the end, and encoding may take long
     specification = load_specification(request.spec, no_color=request.no_color)
     system = one_system(specification, request.check, request.settings, no_color=request.no_color)
     check = request.check or default_check(specification)
@@ -79,7 +80,6 @@ def prove_spec(request: Request) -> ExitCode:
             return ExitCode.BAD_INPUT
         if encoded is not None and not encoded[1].claims:
             raise BadInput(f"check {check} has no property that could be proved", "name one with --property")
-        z3_is_there()
         if encoded is not None:
             console.print(report.scope(encoded[1]))
         stages = Supervision(supervisor.session, supervisor.run, supervisor.report, lambda: not interruption.requested)
