@@ -68,6 +68,8 @@ def stretch_text(one: Broken, *, certain: bool) -> str:
 def _when(one: Broken) -> str:
     if one.nanoseconds is None or one.start.time is None:
         return ""
+    if one.is_open and not one.nanoseconds:
+        return f"{moment(one.start.time)} until the log ends"
     if one.is_open:
         return f"{moment(one.start.time)} until the log ends, at least {lasting(one.nanoseconds)}"
     end = "" if one.end.time is None else f" to {moment(one.end.time, after=one.start.time)}"

@@ -20,6 +20,7 @@ from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.comparison_options import ComparisonOptions, what_is_compared
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
 from hacheck.cli.logs.explaining_switches import other_choices, show_choices, show_switches
+from hacheck.cli.logs.raw_lines import raw_line
 from hacheck.cli.logs.traces import opened, quarantine
 from hacheck.cli.logs.traces_report import show_findings
 from hacheck.cli.main import is_own_process
@@ -160,7 +161,10 @@ def show_result(found: ConformResult) -> None:
     console = output_console(no_color=found.request.no_color)
     for verdict in found.outcome.shown:
         system = found.system_of(verdict) if found.request.runs else None
-        show_verdict(console, verdict, system, found.descriptions)
+        raw = None
+        if verdict.kind != "conforms" and found.request.adapter is not None:
+            raw = raw_line(found.request.traces, verdict.file, verdict.line)
+        show_verdict(console, verdict, system, found.descriptions, raw)
     show_summary(console, found.outcome, found.not_compared, found.unread)
     show_choices(console, found)
     if found.findings.total:

@@ -53,13 +53,17 @@ def title(spec: str, check: str, given: Mapping[str, str], every_step: bool, che
 
 
 def show_verdict(
-    console: Console, verdict: Verdict, system: System | None, descriptions: Mapping[str, str] | None = None
+    console: Console,
+    verdict: Verdict,
+    system: System | None,
+    descriptions: Mapping[str, str] | None = None,
+    raw: str | None = None,
 ) -> None:
     """Prints a trace that does not conform, or in which a property may be violated: where it leaves the model, which
     condition fails there (or else what the model allows), the nearest conforming edit, and when what was broken.
 
     `system`: the system whose shortest run up to there is printed step by step; `None` for no run; `descriptions`: what
-    the spec says of each property."""
+    the spec says of each property; `raw`: the line of the log at which it leaves the model, as it stands there."""
     marks, descriptions = symbols(console), descriptions or {}
     bad = verdict.kind == "deviates" or bool(verdict.violated)
     mark, style = (marks.violated, "bad") if bad else (marks.unknown, "warn")
@@ -67,9 +71,9 @@ def show_verdict(
         mark, style = marks.holds, "ok"
     console.print(Text.assemble((mark, style), " ", (verdict.trace_id, "head"), " ", (verdict.kind, style)))
     nowhere = verdict.seq is None and not verdict.compared
-    lines = []
+    lines = [] if raw is None else [Text(raw, style="quiet")]
     if verdict.kind != "conforms":
-        lines = [Text(verdict.reason) if nowhere else Text.assemble(place(verdict), ": ", verdict.reason)]
+        lines += [Text(verdict.reason) if nowhere else Text.assemble(place(verdict), ": ", verdict.reason)]
     if verdict.reason.startswith(NO_NODE):
         lines.append(
             Text(
