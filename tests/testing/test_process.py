@@ -210,7 +210,7 @@ def test_a_process_that_hangs_is_told(make: Make) -> None:
     text = failure(make("if what == 'count':\n    time.sleep(60)\n", answer_seconds=0.3))
     first, asked, *said = text.splitlines()
     assert first.endswith("server.py: no answer after 0.3 s")
-    assert asked == 'asked: {"do": "count", "arguments": {"s": "Server-1"}}'
+    assert asked == 'request: {"do": "count", "arguments": {"s": "Server-1"}}'
     assert said[0] == "its standard error:"
     assert said[-1] == '  asked {"do": "count", "arguments": {"s": "Server-1"}}'
 
