@@ -184,8 +184,8 @@ def unchecked(compared: Compared, checker: Checker, outcome: Outcome) -> dict[st
 
 
 def events_of(system: System) -> frozenset[str]:
-    """The events of the lines of a system."""
-    return frozenset(line.event for action in system.actions for line in lines_of(action))
+    """The events of the lines of a system, also those that its spec writes under other settings only."""
+    return frozenset(line.event for action in system.actions for line in lines_of(action)).union(system.events)
 
 
 def writers_of(system: System) -> frozenset[tuple[str, int]]:

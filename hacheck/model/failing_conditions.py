@@ -18,7 +18,6 @@ from hacheck.model.evaluation import BoundReached, EvaluationError, Scope, domai
 from hacheck.model.execution import Going, Line, Stopped, execute
 from hacheck.model.interpreter import Interpreter, Taken, instances
 from hacheck.model.ir import (
-    FALSE,
     Binary,
     Choose,
     Constant,
@@ -298,8 +297,6 @@ class _Words(Struct, frozen=True):
         """A condition that does not hold, with what it reads."""
         text, values = self._said(part, scope)
         words = f"`{text}` is false" + (f" ({', '.join(values)})" if values else "")
-        if part == FALSE:
-            words = "the settings rule it out"
         return FailingCondition(kind, show_expression(part), values, words)
 
     def _said(self, part: Expression, scope: Scope) -> tuple[str, tuple[str, ...]]:

@@ -238,6 +238,8 @@ class System(Struct, frozen=True):
     `counters.ranges.unbounded` is the system without it.
     `promises`: what the spec marks as `acknowledged to clients`; where such a value grows, clients are promised
     something. `definitions`: those of the spec, so that what is said of a property can have their names.
+    `events`: where the system is to be compared with logs, those that the spec writes under some settings.
+    `ruled_out`: the actions of the spec that these settings make impossible.
     """
 
     name: str
@@ -256,6 +258,8 @@ class System(Struct, frozen=True):
     endless: tuple[str, ...] = ()
     promises: tuple[NamedValue, ...] = ()
     definitions: tuple[NamedValue, ...] = ()
+    events: tuple[str, ...] = ()
+    ruled_out: tuple[str, ...] = ()
 
 
 __all__ = [

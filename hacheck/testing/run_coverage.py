@@ -55,7 +55,8 @@ class RunCoverage(Struct):
         """It as JSON has it; what never came is in it with the number 0."""
         methods = dict.fromkeys((*model.actions, *(step.method for step in besides)))
         faults = {method for method in methods if is_fault(model, method)}
-        known = [event.name for event in model.tracker.compiled.shape.events if not event.name.startswith(DONE)]
+        events = [event for event in model.tracker.compiled.shape.events if event.written]
+        known = [event.name for event in events if not event.name.startswith(DONE)]
         return {
             "test": name,
             "model": model.system.name,

@@ -71,6 +71,8 @@ class Context(Struct):
     """Whether the system is to be compared with logs: then no budget limits how often a fault happens."""
     shown: dict[tuple[str, str], tuple[object, str, Span]] = field(default_factory=dict)
     """For an event of logs and a field that its lines show: its type, also in words, and where it was found first."""
+    events: set[str] = field(default_factory=set)
+    """The events of all lines of the file, also those that the settings rule out."""
     counted: bool = False
     """Whether it mattered how many values a type has that may be made of identities."""
     types: dict[str, ty.Type] = field(default_factory=dict)

@@ -30,7 +30,7 @@ from hacheck.model.language.expressions import VALUES_MAX
 from hacheck.model.language.expressions import elaborate as expression
 from hacheck.model.language.fault_steps import Fault
 from hacheck.model.language.fields import declare_field, declare_view, refreshes
-from hacheck.model.language.final_pass import finished, name_bounds, possible
+from hacheck.model.language.final_pass import finished, name_bounds
 from hacheck.model.language.identity_pools import places, uncounted
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.known_handlers import KnownHandlers, ReadSettings, build_or_repeat
@@ -340,7 +340,8 @@ class Elaboration:
         finish = partial(finished, context)
         if self.known is not None:
             finish = partial(self.known.finished, finish=finish)
-        actions = possible(context, finish)
+        made = tuple(finish(action) for action in context.actions)
+        actions = tuple(action for action in made if action.guard != ir.FALSE)
         written = list(self.of(d.Setting))
         name_bounds(context, actions)
         values = {one.name.text: settings.show_setting(context.constants[one.name.text]) for one in written}
@@ -366,4 +367,6 @@ class Elaboration:
             endless=tuple(context.endless),
             promises=described.promises,
             definitions=described.definitions,
+            events=tuple(sorted(context.events)) if context.logged else (),
+            ruled_out=tuple(action.name for action in made if action.guard == ir.FALSE) if context.logged else (),
         )

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
-
-from msgspec.structs import replace
 
 from hacheck.model import ir
 from hacheck.model import types as ty
@@ -26,29 +23,6 @@ def finished(context: Context, action: ir.Action) -> ir.Action:
         action.name, action.parameters, guard, body, action.kind, action.actor, action.peer,
         action.handler, action.description, action.source, action.line,
     )  # fmt: skip
-
-
-def possible(context: Context, finish: Callable[[ir.Action], ir.Action]) -> tuple[ir.Action, ...]:
-    """The actions that these settings do not rule out. Where logs are compared, a line that the settings rule out stays
-    in an action all the same, which does not write it: a log with it deviates, and is not one of another system.
-    `finish`: `finished`, or what is known of it."""
-    made = [finish(action) for action in context.actions]
-    if not context.logged:
-        return tuple(action for action in made if action.guard != ir.FALSE)
-    known = {line.event for action in made if action.guard != ir.FALSE for line in _lines(action.body)}
-    kept: list[ir.Action] = []
-    for action, whole in zip(made, context.actions, strict=True):
-        ruled_out = {line.event for line in _lines(whole.body)} - known
-        if ruled_out:
-            known |= ruled_out
-            kept.append(replace(action, body=_without_halts(context, whole.body)))
-        elif action.guard != ir.FALSE:
-            kept.append(action)
-    return tuple(kept)
-
-
-def _lines(body: tuple[Any, ...]) -> Iterator[ir.Log]:
-    return (one for one in statements(body) if isinstance(one, ir.Log))
 
 
 def _without_halts(context: Context, body: tuple[Any, ...]) -> tuple[ir.Statement, ...]:

@@ -41,6 +41,7 @@ def line(written: t.Log, scope: Scope) -> tuple[ir.Statement, ...]:
     seeing = scope.seeing("all")
     node = _writer(written, seeing)
     fields = _shown(written.event, written.fields, seeing)
+    scope.context.events.add(written.event.text)
     return (ir.Log(written.event.text, node, fields, written.span.line),)
 
 
@@ -126,6 +127,7 @@ def observation(
     condition = ir.TRUE if written.when is None else context.fold(boolean(written.when, scope))
     fields = tuple(context.fold(one) for one in _shown(written.event, written.shows, scope))
     handlers = tuple(one.handler.text for one in written.handlers)
+    context.events.add(written.event.text)
     return ir.Observation(written.event.text, handlers, condition, fields, written.span.line, owners[0], written.nobody)
 
 

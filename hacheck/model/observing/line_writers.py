@@ -19,10 +19,11 @@ def logged(system: ir.System, every_step: bool = False, hidden: Collection[str] 
     of lines that are not written after all."""
     if every_step:
         bare = without_lines(system, {line.event for action in system.actions for line in lines_of(action)})
-        made = replace(bare, actions=tuple(_with_own_line(action) for action in bare.actions))
+        actions = tuple(_with_own_line(action) for action in bare.actions)
+        made = replace(bare, actions=actions, events=system.ruled_out)
     else:
-        actions = (_with_observations(action, system.observations) for action in system.actions)
-        made = replace(system, actions=tuple(actions))
+        actions = tuple(_with_observations(action, system.observations) for action in system.actions)
+        made = replace(system, actions=actions)
     return without_lines(replace(made, observations=()), hidden)
 
 
@@ -30,8 +31,8 @@ def without_lines(system: ir.System, hidden: Collection[str]) -> ir.System:
     """The system that does not write the lines of some events."""
     if not hidden:
         return system
-    actions = (replace(action, body=_without(action.body, hidden)) for action in system.actions)
-    return replace(system, actions=tuple(actions))
+    actions = tuple(replace(action, body=_without(action.body, hidden)) for action in system.actions)
+    return replace(system, actions=actions, events=tuple(one for one in system.events if one not in hidden))
 
 
 def _without(body: tuple[ir.Statement, ...], hidden: Collection[str]) -> tuple[ir.Statement, ...]:

@@ -52,10 +52,12 @@ class Field(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """A line that the system may write, with all fields that one of these lines shows."""
+    """A line that the system may write, with all fields that one of these lines shows. `written`: not where the spec
+    has it under other settings only; then no step explains a record of it."""
 
     name: str
     fields: tuple[Field, ...]
+    written: bool = True
 
 
 class Column(Struct, frozen=True):
@@ -106,7 +108,8 @@ class Observed(Struct, frozen=True):
 
 
 def events_of(system: ir.System) -> tuple[tuple[Event, ...], tuple[Column, ...]]:
-    """The events that a system's steps write, and the columns that their records need. Errors: `ObservingError`."""
+    """The events that a system's steps write, and others of its spec; the columns that their records need. Errors:
+    `ObservingError`."""
     found: dict[str, dict[str, list[ir.Shown]]] = {}
     for action in system.actions:
         for line in lines_of(action):
@@ -124,6 +127,7 @@ def events_of(system: ir.System) -> tuple[tuple[Event, ...], tuple[Column, ...]]
             taken.add(place)
             listed.append(Field(field, kind, by_name, optional, place))
         events.append(Event(name, tuple(listed)))
+    events += [Event(name, (), written=False) for name in system.events if name not in found]
     return tuple(events), tuple(columns)
 
 

@@ -240,6 +240,8 @@ class Diagnoser(Struct, frozen=True):
         yield "extra line", "without this line", _with(rest, stream, np.delete(words, at, axis=0), 0)
         for other in (stream, *(one for one in range(len(rest.words)) if one != stream)):
             for code, event in enumerate(self.compiled.shape.events, start=FIRST_EVENT):
+                if not event.written:
+                    continue
                 added = np.zeros((1, record.words), np.uint64)
                 added[0, record.event.word] |= np.uint64(code << record.event.shift)
                 who = "" if self.compiled.shape.merged else written_by(self.compiled.shape.writers[other])

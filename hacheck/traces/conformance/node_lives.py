@@ -184,7 +184,7 @@ def _ends(written: Any, until: Any | None, compared: Any, times: Any, kills: Any
 def _kills(compiled: Compiled, batch: Any, number: int) -> Any:
     """When the process of a node was ended, as records say of which the spec does not know the event; in order."""
     fields = batch.column(FIELDS) if FIELDS in batch.schema.names else None
-    compared = any(event.name == KILLED for event in compiled.shape.events)
+    compared = any(event.name == KILLED and event.written for event in compiled.shape.events)
     if compared or fields is None or fields.type.get_field_index(TARGET) < 0 or batch.column(TIME).null_count:
         return np.zeros(0, np.int64)
     target = pc.struct_field(fields, TARGET)

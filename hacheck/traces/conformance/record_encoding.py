@@ -80,6 +80,10 @@ class Encoder(Struct):
         taken = batch.take(pa.array(rows)) if len(rows) < batch.num_rows else batch
         writers = _mapped(taken.column(NODE), self.writer)
         self._fields(taken, codes, work)
+        for number, event in enumerate(self.shape.events, start=FIRST_EVENT):
+            for row in () if event.written else np.flatnonzero(codes == number).tolist():
+                text = f"the spec writes `{event.name}` under other settings only"
+                work.unmatchables[row] = Unmatchable(row, "value", text)
         for row in np.flatnonzero(writers == _UNKNOWN).tolist():  # last: whatever else is wrong with it, it is nobody's
             node = taken.column(NODE)[row].as_py()
             work.unmatchables[row] = Unmatchable(row, "node", f"the model has no node `{node}`; it has {self._nodes()}")

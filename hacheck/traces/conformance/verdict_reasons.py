@@ -84,7 +84,7 @@ def followed_to_its_end(
     nothing is known of it. `counts`: `records` and `compared`; `properties`: what was violated, as in `Verdict`."""
     if counts["compared"]:
         return Verdict(trace_id, "conforms", width=width, **counts, **properties)
-    names = [event.name for event in diagnoser.compiled.shape.events]
+    names = [event.name for event in diagnoser.compiled.shape.events if event.written]
     more = f" and {len(names) - EVENTS_SHOWN} more" if len(names) > EVENTS_SHOWN else ""
     known = f"{', '.join(names[:EVENTS_SHOWN])}{more}" or "none"
     reason = f"nothing was compared: no step of the model writes any of the trace's events (steps write: {known})"

@@ -27,7 +27,7 @@ SKEW_NS = 10_000_000
 @cache
 def verdicts(check: str) -> dict[str, Verdict]:
     """The verdicts on all recordings under the settings of a check, by trace."""
-    instance = specification("icestorm").instantiate({}, check, logs=True)
+    instance = specification("icestorm").instantiate({"timeline": "on"}, check, logs=True)
     assert instance.system is not None, instance.diagnostics
     dataset, findings = open_logs(RECORDINGS, load("icestorm"), None), Findings()
     checker = TraceChecker(logged(instance.system), dataset.schema.order, skew_ns=SKEW_NS)
