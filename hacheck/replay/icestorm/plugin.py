@@ -1,13 +1,12 @@
 """IceStorm 3.7.8 as a product: how it is started behind proxies, and how its state is read.
 
-**Source**: Real IceStorm HA, sections 1, 2 and 6; `icestormadmin` for states and contents.
+**Source**: Real IceStorm HA, sections 1, 2 and 6; `queries` for states and contents.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 import threading
 import time
@@ -15,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from hacheck.replay.icestorm import cluster as clusters
-from hacheck.replay.icestorm import database
-from hacheck.replay.icestorm.cluster import INSTANCE, MANAGER, NODE, Cluster, Timers
+from hacheck.replay.icestorm import database, queries
+from hacheck.replay.icestorm.cluster import NODE, Cluster, Timers
 from hacheck.replay.icestorm.response_times import response_times
 from hacheck.replay.icestorm.steps import ElectionSteps, holds
 from hacheck.replay.icestorm.wire import IceReader
@@ -34,8 +33,6 @@ CLIENT_SECONDS_MAX = 15.0
 KNOWN = 30
 """Offset of the ports of the proxies among those of a cluster."""
 
-ADMIN_SECONDS = 6.0
-TOPICS_SECONDS = 2.0
 SETTLE_SECONDS = 0.1
 ATOMIC = "atomic"
 
@@ -73,9 +70,8 @@ class IceStorm:
             return "runs are carried out on IceStorm on Linux only: who calls whom is read from /proc"
         if (why := clusters.missing()) is not None:
             return why
-        for program in ("icestormadmin", database.PROGRAM):
-            if shutil.which(program) is None:
-                return f"{program} is not installed (Debian and Ubuntu: apt-get install {packages})"
+        if shutil.which(database.PROGRAM) is None:
+            return f"{database.PROGRAM} is not installed (Debian and Ubuntu: apt-get install {packages})"
         return None
 
     def unfit(self, run: ModelRun) -> str | None:
@@ -159,6 +155,7 @@ class IceStormSession:
         self._steps = ElectionSteps(position, real, traffic, response)
         self.steps = {name: self._acting(row) for name, row in self._steps.table.items()}
         self._polls: tuple[int, list[str]] = (0, [])
+        self._disks = database.Disks()
 
     def _acting(self, row: Callable[..., None]) -> Callable[..., None]:
         """A row of the table, during which the calls of the replica whose step it is may fail."""
@@ -186,26 +183,24 @@ class IceStormSession:
     # ---- state ----
 
     def observe(self) -> Mapping[str, Json]:
-        """States, coordinators, groups, their sizes and members as `icestormadmin` shows them; contents where a replica
+        """States, coordinators, groups, their sizes and members as they answer themselves; contents where a replica
         serves and no change is under way, else as they are on disk; stamps; the answers of clients."""
         up = [replica for replica in self.cluster.ids if self._steps.up(replica)]
-        shown = self._standing(up[0]) if up else {}
         names = ("mode", "coordinator", "group", "max", "members")
         state: dict[str, dict[str, Json]] = {f"Replica.{name}": {} for name in names}
         for replica in up:
-            stands = shown.get(replica, {})
-            key = str(replica)
-            state["Replica.mode"][key] = stands.get("state", "no answer")
-            if "state" not in stands:
+            key, stands = str(replica), queries.standing_of(self.cluster, replica)
+            state["Replica.mode"][key] = "no answer" if stands is None else stands.state
+            if stands is None:
                 continue
-            leader = int(stands["coord"])
+            leader = stands.coordinator
             state["Replica.coordinator"][key] = None if leader == replica else leader
             if self._steps.of("group", replica) is not None:
-                state["Replica.group"][key] = stands["group name"]
+                state["Replica.group"][key] = stands.group
             if not self.traffic.held("accept", None, replica):
-                state["Replica.max"][key] = int(stands["max"])
-            if leader == replica and stands["state"] == "normal" and not self._steps.of("reaped", replica):
-                state["Replica.members"][key] = [int(number) for number in re.findall(r"\d+", stands["group"])]
+                state["Replica.max"][key] = stands.max
+            if leader == replica and stands.state == "normal" and not self._steps.of("reaped", replica):
+                state["Replica.members"][key] = list(stands.members)
         found: dict[str, Json] = {**state, **self._contents(up)}
         if not self._steps.waiting_clients():
             outcomes = sorted(self._steps.outcomes.items())
@@ -219,7 +214,7 @@ class IceStormSession:
         hidden: dict[str, Json] = {}
         stamps: dict[str, Json] = {}
         for replica in up:
-            key, disk = str(replica), database.stored(self.cluster.working / f"db{replica}")
+            key, disk = str(replica), self._disks.stored(self.cluster.working / f"db{replica}")
             in_memory = None
             if (
                 self._steps.requests
@@ -249,30 +244,14 @@ class IceStormSession:
         return min(generation, int(settings["generations"])) if repeats else generation
 
     def _on_disk(self, replica: int) -> str:
-        disk = database.stored(self.cluster.working / f"db{replica}")
+        disk = self._disks.stored(self.cluster.working / f"db{replica}")
         if disk is None:
             return "on disk: not readable"
         return f"on disk: {' '.join(disk.topics) or 'none'}, stamp {disk.generation}/{disk.iteration}"
 
-    def _standing(self, replica: int) -> dict[int, dict[str, str]]:
-        text = self._admin(replica, "replica", ADMIN_SECONDS)
-        found: dict[int, dict[str, str]] = {}
-        for number, key, value in re.findall(r"^(\d+): ([\w ]+):[ ]*(.*?)[ ]*$", text, flags=re.M):
-            found.setdefault(int(number), {})[key] = value
-        return found
-
     def _topics_of(self, replica: int) -> list[int] | None:
-        text = self._admin(replica, "topics", TOPICS_SECONDS)
-        return None if "no answer" in text else numbers_in(text)
-
-    def _admin(self, replica: int, command: str, seconds: float) -> str:
-        where = f"{INSTANCE}/TopicManager:tcp -h 127.0.0.1 -p {self.cluster.base + MANAGER + replica}"
-        words = ["icestormadmin", f"--IceStormAdmin.TopicManager.Default={where}", "-e", command]
-        try:
-            done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False)
-        except subprocess.TimeoutExpired:
-            return "no answer"
-        return done.stdout + done.stderr
+        names = queries.topics_of(self.cluster, replica)
+        return None if names is None else numbers_in(" ".join(names))
 
     # ---- the end ----
 
@@ -297,16 +276,15 @@ class IceStormSession:
         """What clients were answered, and what is where."""
         found = [f"client: create T{number}: {outcome}" for number, outcome in sorted(self._steps.outcomes.items())]
         up = [replica for replica in self.cluster.ids if self._steps.up(replica)]
-        shown = self._standing(up[0]) if up else {}
         for replica in self.cluster.ids:
             if replica not in up:
                 found.append(f"replica {replica}: down; {self._on_disk(replica)}")
                 continue
-            stands = shown.get(replica, {})
+            stands = queries.standing_of(self.cluster, replica)
             topics, disk = self._topics_of(replica), self._on_disk(replica)
             content = "no answer" if topics is None else " ".join(f"T{number}" for number in topics) or "none"
-            words = f"{stands.get('state', 'no answer')}, coordinator {stands.get('coord')}"
-            found.append(f"replica {replica}: {words}, group {stands.get('group name')}; topics: {content}; {disk}")
+            words = "no answer" if stands is None else stands.words
+            found.append(f"replica {replica}: {words}; topics: {content}; {disk}")
         if self._polls[0]:
             found.append(f"polls while the loop went on: {self._polls[0]} answers, {', '.join(self._polls[1])}")
         return [*found, *self._forgotten()]
@@ -321,7 +299,7 @@ class IceStormSession:
             if replica in self.cluster.processes.running:
                 continue  # it is paused
             self._steps.restart(replica)
-            disk = database.stored(self.cluster.working / f"db{replica}")
+            disk = self._disks.stored(self.cluster.working / f"db{replica}")
             stamp = None if disk is None else {"generation": disk.generation, "iteration": disk.iteration}
             if stamp != self._steps.of("stamp", replica):
                 raise Refuted(f"replica {replica}, started again, has the stamp {stamp}")
