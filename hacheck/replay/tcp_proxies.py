@@ -17,6 +17,7 @@ from hacheck.replay.traffic import CLIENT, Traffic
 from hacheck.supervise.event_loop_thread import EventLoopThread, Relay
 
 FOLLOW_SECONDS = 0.03
+OWNER_TRIES = 5
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 """Some programs, as those in Java, have their IPv4 connections in the table of IPv6."""
 
@@ -93,7 +94,7 @@ class TcpProxies:
 
     def _relay_to(self, target: int) -> Relay:
         async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            source = owner_of(writer.get_extra_info("peername")[1], self._process_ids())
+            source = await self._owner_of(writer.get_extra_info("peername")[1])
             port = self._ports[target][1]
             connection = RelayedConnection(self._traffic, source, target, port, self._reader(), (reader, writer))
             self._connections.add(connection)
@@ -107,6 +108,14 @@ class TcpProxies:
 
         return relay
 
+    async def _owner_of(self, port: int) -> int:
+        """Who calls. The kernel's table can lack a connection for a moment, while others come and go."""
+        for _ in range(OWNER_TRIES):
+            if (found := owner_of(port, self._process_ids())) is not None:
+                return found
+            await asyncio.sleep(FOLLOW_SECONDS)
+        return CLIENT
+
     def _break(self, source: int, target: int) -> None:
         for connection in list(self._connections):
             if (connection.source, connection.target) == (source, target):
@@ -118,8 +127,9 @@ def listening() -> set[int]:
     return {int(fields[1].rpartition(":")[2], 16) for fields in _connections() if fields[3] == LISTENS}
 
 
-def owner_of(port: int, process_ids: Mapping[int, int]) -> int:
-    """Which member has a connection from this port of loopback; `process_ids`: by member. `CLIENT`, if none has."""
+def owner_of(port: int, process_ids: Mapping[int, int]) -> int | None:
+    """Which member has a connection from this port of loopback; `process_ids`: by member. `CLIENT`, if none has;
+    `None`, if the table does not show it."""
     # One that has ended keeps its port for a minute, without an inode, while another from the same port is there.
     found = [fields[9] for fields in _connections() if fields[1].endswith(f":{port:04X}")]
     inodes = {f"socket:[{inode}]" for inode in found if inode != "0"}
@@ -130,7 +140,7 @@ def owner_of(port: int, process_ids: Mapping[int, int]) -> int:
                 with suppress(OSError):
                     if os.readlink(f"{folder}/{number}") in inodes:
                         return member
-    return CLIENT
+    return CLIENT if inodes else None
 
 
 def _connections() -> Iterator[list[str]]:
