@@ -17,7 +17,7 @@ from hacheck.replay.traffic import CLIENT, Traffic
 from hacheck.supervise.event_loop_thread import EventLoopThread, Relay
 
 FOLLOW_SECONDS = 0.03
-OWNER_TRIES = 5
+OWNER_TRIES = 20
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 """Some programs, as those in Java, have their IPv4 connections in the table of IPv6."""
 
@@ -109,7 +109,8 @@ class TcpProxies:
         return relay
 
     async def _owner_of(self, port: int) -> int:
-        """Who calls. The kernel's table can lack a connection for a moment, while others come and go."""
+        """Who calls. On a busy machine a process may call before it is known here who it is, and the kernel's table may
+        lack its connection for a moment."""
         for _ in range(OWNER_TRIES):
             if (found := owner_of(port, self._process_ids())) is not None:
                 return found
@@ -128,19 +129,19 @@ def listening() -> set[int]:
 
 
 def owner_of(port: int, process_ids: Mapping[int, int]) -> int | None:
-    """Which member has a connection from this port of loopback; `process_ids`: by member. `CLIENT`, if none has;
-    `None`, if the table does not show it."""
+    """Which member has a connection from this port of loopback; `process_ids`: by member. `CLIENT`, if this process
+    has; `None`, if another has, or it is not known."""
     # One that has ended keeps its port for a minute, without an inode, while another from the same port is there.
     found = [fields[9] for fields in _connections() if fields[1].endswith(f":{port:04X}")]
     inodes = {f"socket:[{inode}]" for inode in found if inode != "0"}
-    for member, process_id in process_ids.items():
+    for member, process_id in (*process_ids.items(), (CLIENT, os.getpid())):
         folder = f"/proc/{process_id}/fd"
         with suppress(OSError):
             for number in os.listdir(folder):
                 with suppress(OSError):
                     if os.readlink(f"{folder}/{number}") in inodes:
                         return member
-    return CLIENT if inodes else None
+    return None
 
 
 def _connections() -> Iterator[list[str]]:

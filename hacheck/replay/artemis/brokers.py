@@ -69,7 +69,7 @@ taken: set[int] = set()
 class Brokers:
     """A cluster. `folder`: for logs and data; `members`: the numbers of its servers; `classes`: the class path, with
     `Broker` and `Clients`; `shared`: whether all have one journal. `before_end`: is given a server before it is killed.
-    """
+    `mounts`: by server, under which folder it finds what is shared, where that is not the folder itself."""
 
     def __init__(
         self, folder: Path, members: Sequence[int], classes: str, processes: ProcessGroup, *, shared: bool = False
@@ -78,6 +78,7 @@ class Brokers:
         self.base = free_base(SPAN, taken)
         self.shared = shared
         self.voters: frozenset[int] = frozenset()
+        self.mounts: dict[int, Path] = {}
         self.began = time.time()
         self.before_end: Callable[[int], None] = lambda member: None
         self._place = {member: place for place, member in enumerate(self.members)}
@@ -98,7 +99,9 @@ class Brokers:
         return folder / f"server-{member}"
 
     def data(self, member: int) -> Path:
-        """Where its journal is."""
+        """Where it finds its journal."""
+        if member in self.mounts:
+            return self.mounts[member]
         return (self.folder if self.shared else self.home(member)) / "data"
 
     def configure(self, policies: Mapping[int, str]) -> None:

@@ -151,7 +151,7 @@ class ReplicationSession:
                 found["Server.link"][key] = None
             elif shown.mode == "in_sync" and self._steps.of("mode", n) == "in_sync":
                 found["Server.link"][key] = f"link {self._times_in_sync(n)} of server {n}"
-            if shown.mode == "active" and self._steps.of("mode", n) in SERVING:
+            if shown.mode == "active" and self._steps.of("mode", n) == "active":
                 if self._steps.of("complete", n):
                     found["Server.node_id"][key] = self._serving.node_id(n)
                 if self._steps.sent:
@@ -165,10 +165,14 @@ class ReplicationSession:
         return codes(self.brokers.lines(n)).count(IN_SYNC)
 
     def _is_shown(self, n: int) -> bool:
-        """Whether a server runs, has begun, is not paused, and has no step to come that it has taken already."""
+        """Whether a server runs, has begun, is not paused, and has no step to come that it has taken already. One that
+        has copied everything for a failback hands over at once: it closes its connections, and starts again as a
+        backup in its own time."""
         steps, brokers = self._steps, self.brokers
         return (
             brokers.runs(n)
+            and not (steps.of("for_failback", n) and steps.of("phase", n) == "done")
+            and steps.of("mode", n) != "handing_over"
             and n not in brokers.processes.paused
             and n not in steps.reacting
             and bool(brokers.log_parts(n)[1])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from threading import Thread
 from typing import Any, cast
 
 from hacheck.replay.artemis import server_log
@@ -139,11 +140,12 @@ class ReplicationSteps:
         if self.of("phase", t) != "copied":
             self.log.line(t, server_log.REPLICA_GONE)
             return
-        self._send_early(t)
+        sending = self._send_early(t)
         files = partial(self.traffic.let_all, "sync_file", t, s, "reply")
         found = lambda: self.traffic.held("sync_end", t, s, "reply")  # noqa: E731
         until(f"the end of the files from server {t} to {s}", found, SECONDS, files)
         files()
+        sending.join()
 
     def finish_sync(self, t: int) -> None:
         """And that arrives, too."""
@@ -155,19 +157,28 @@ class ReplicationSteps:
         self.traffic.let(self.packet("sync_end", t, s, "reply"))
         self.log.code(s, server_log.IN_SYNC)
 
-    def _send_early(self, t: int) -> None:
+    def _send_early(self, t: int) -> Thread:
         """A server acknowledges nothing while it waits for the answer to the end of a synchronization, and hands over
         as soon as that has come. Messages that the run has it take in between are sent while files are held: they are
-        copied as well, and count when they are due. **Source**: `JournalStorageManager.startReplication`."""
-        if not self.of("for_failback", t):
-            return
-        for step in self.position.following():
-            if step.action == "finish_sync" and step.arguments["t"] == t:
-                continue
-            if step.action != "publish" or step.arguments["s"] != t:
-                return
-            number = min(self.position.run.state(step.number - 1)["outbox"])
-            self._early[number] = self.brokers.ask("send", t, str(number))
+        copied as well, acknowledged behind the files, and count when they are due.
+        **Source**: `JournalStorageManager.startReplication`, `ReplicationManager.sendReplicatePacket`."""
+        numbers: list[int] = []
+        for step in self.position.following() if self.of("for_failback", t) else ():
+            if step.action == "publish" and step.arguments["s"] == t:
+                numbers.append(min(self.position.run.state(step.number - 1)["outbox"]))
+            elif step.action != "finish_sync" or step.arguments["t"] != t:
+                break
+
+        def send() -> None:
+            for number in numbers:
+                self._early[number] = self.brokers.ask("send", t, str(number))
+
+        since, sending = len(self.traffic.log), Thread(target=send, daemon=True)
+        sending.start()
+        if numbers:
+            copied = lambda: any(one.source == t for one in self.traffic.passed(since, "append", "reply"))  # noqa: E731
+            until(f"the record of a message from server {t}", copied, SECONDS)
+        return sending
 
     # ---- clients ----
 

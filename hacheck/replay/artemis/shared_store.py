@@ -18,6 +18,7 @@ from typing import IO, Any
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.cluster_session import missing, started, unmapped
 from hacheck.replay.artemis.log_waiting import LogWaiting
+from hacheck.replay.artemis.network_folder import Locks, Mount, lacking
 from hacheck.replay.artemis.server_log import (
     ACTIVE,
     ANNOUNCED,
@@ -52,7 +53,10 @@ TRIES_SECONDS = 5.0
 """A backup that lets go of the lock tries it again after 2 s."""
 
 LET_GO_SECONDS = 60.0
-NO_MOUNT = "a mount that fails for one process, or a file system that gives a lock away, takes a network file system"
+NETWORK_STEPS = frozenset({"cut Server - FileSystem", "lose PrimaryLock"})
+"""What only a network file system does."""
+
+PRIMARY_LOCK, STATE = "journal/serverlock.1", "journal/server.lock"
 
 
 class ArtemisSharedStore:
@@ -110,6 +114,40 @@ class Gate:
         self._file.close()
 
 
+class NetworkGate:
+    """The same, where servers mount the folder as one of a network file system: it refuses the lock. `only`: the server
+    that may have it, while it is open for one. Errors: `OSError`."""
+
+    def __init__(self, brokers: Brokers, *, hard: bool) -> None:
+        self.locks, self._open = Locks(), False
+        self.locks.may_take = lambda member, name: name != PRIMARY_LOCK or (self._open and self.only in (None, member))
+        self.only: int | None = None
+        folder = brokers.data(PRIMARY)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.mounts: dict[int, Mount] = {}
+        try:
+            for s in brokers.members:
+                brokers.mounts[s] = brokers.folder.parent / "mounts" / f"server-{s}"
+                self.mounts[s] = Mount(s, folder, brokers.mounts[s], self.locks, hard=hard)
+        except OSError:
+            self.close()
+            raise
+
+    def shut(self) -> bool:
+        """No server gets the lock. Returns whether none has it."""
+        self._open = False
+        return self.locks.holder(PRIMARY_LOCK) is None
+
+    def open(self) -> None:
+        """It can be had."""
+        self._open = True
+
+    def close(self) -> None:
+        """At the end of the run."""
+        for mount in self.mounts.values():
+            mount.close()
+
+
 class SharedStoreSession:
     """One run on one folder. `sent`: the messages of clients, by number, with what they were answered."""
 
@@ -119,7 +157,7 @@ class SharedStoreSession:
         self.log = LogWaiting(brokers)
         self.sent: dict[int, str] = {}
         self.store = brokers.data(PRIMARY) / "journal"
-        self.gate = Gate(self.store)
+        self.gate: Gate | NetworkGate = self._gate()
         self.steps: Mapping[str, Callable[..., None]] = {
             "start": self.nothing,
             "restart Server": self.nothing,
@@ -129,12 +167,12 @@ class SharedStoreSession:
             "join": self.join,
             "tell_others": self.nothing,
             "ask_again": self.nothing,
-            "take_over": self.nothing,
+            "take_over": self.take_over,
             "take_over.locked": self.take_over_locked,
             "give_up_on_primary": self.give_up,
-            "load_journal": self.nothing,
+            "load_journal": self.load_journal,
             "complete_activation": self.complete_activation,
-            "watch_lock": self.nothing,
+            "watch_lock": self.watch_lock,
             "check_failback": self.nothing,
             "check_failback.stopping": self.hand_over,
             "come_back": self.nothing,
@@ -146,9 +184,22 @@ class SharedStoreSession:
             "free BackupLock": self.nothing,
             "pause Server": self.pause,
             "resume Server": self.resume,
-            "cut Server - FileSystem": self.no_mount,
-            "lose PrimaryLock": self.no_mount,
+            "cut Server - FileSystem": self.cut_mount,
+            "heal Server - FileSystem": self.heal_mount,
+            "lose PrimaryLock": self.lose_lock,
         }
+
+    def _gate(self) -> Gate | NetworkGate:
+        """A local folder, unless the run needs more. Errors: `EnvironmentLacks`."""
+        run = self.position.run
+        if not any(step.action in NETWORK_STEPS for step in run.steps):
+            return Gate(self.store)
+        if (why := lacking()) is not None:
+            raise EnvironmentLacks(f"a mount that fails, or a lock that is given away, takes a network folder: {why}")
+        try:
+            return NetworkGate(self.brokers, hard=run.settings["mount"] == "hard")
+        except OSError as error:
+            raise EnvironmentLacks(str(error)) from None
 
     def begin(self) -> None:
         """Nobody has been started, and the replay has the lock."""
@@ -175,13 +226,14 @@ class SharedStoreSession:
     def nothing(self, **_: Json) -> None:
         """What begins in a later step, or only a server inside does."""
 
-    def no_mount(self, **_: Json) -> None:
-        """What needs a network file system."""
-        raise EnvironmentLacks(NO_MOUNT)
-
     @contextmanager
     def _alone(self, s: int) -> Iterator[None]:
-        """All other servers are stopped meanwhile."""
+        """No other server can get the lock meanwhile: a network folder refuses it, else they are stopped."""
+        if isinstance(self.gate, NetworkGate):
+            self.gate.only = s
+            yield
+            self.gate.only = None
+            return
         others = [t for t in self.servers if t != s and self.brokers.runs(t) and t not in self._paused()]
         for t in others:
             self.brokers.pause(t)
@@ -221,8 +273,38 @@ class SharedStoreSession:
         if not self._will(s, "complete_activation"):
             raise NotCarriedOut(f"server {s} goes from the lock to serving by itself, and ends in between in this run")
 
+    def take_over(self, s: int) -> None:
+        """A backup gets the lock: now, if it loses it before it looks at the byte. The folder is slow for it then."""
+        if not isinstance(self.gate, NetworkGate) or not self._loses_before_look(s):
+            return
+        locks = self.gate.locks
+        self.gate.mounts[s].stalls = lambda path: path == STATE and locks.holder(PRIMARY_LOCK) == s
+        with self._alone(s):
+            self.gate.open()
+            until(f"the lock at server {s}", lambda: locks.holder(PRIMARY_LOCK) == s, TRIES_SECONDS)
+            self.gate.mounts[s].stalls = lambda path: path == STATE
+            self.gate.shut()
+
+    def _loses_before_look(self, s: int) -> bool:
+        for step in self.position.following():
+            if step.action == "take_over.locked" and step.arguments["s"] == s:
+                return False
+            if step.action == "lose PrimaryLock":
+                return True
+        return False
+
+    def load_journal(self, s: int) -> None:
+        """A server that will be complete serves from that step on; another one in this run serves beside it."""
+        if self.of("mode", s) == "active" and not self._will(s, "complete_activation"):
+            self.log.code(s, *ACTIVE)
+
     def take_over_locked(self, s: int) -> None:
         """A backup has the lock, and looks at the byte: it lets go of it again, or will serve."""
+        if isinstance(self.gate, NetworkGate):
+            self._hold_monitors(s)
+            self.gate.mounts[s].stalls = lambda path: False
+            if self._lost(s):
+                return
         if self.of("mode", s) == "activating":
             self.will_serve(s)
             return
@@ -271,8 +353,39 @@ class SharedStoreSession:
             self.brokers.kill(n)
             self.gate.shut()
 
+    def cut_mount(self, a: int, b: int) -> None:
+        """The mount of a server fails: what it asks of the folder is refused, or waits."""
+        self._network().mounts[a].is_cut = True
+
+    def heal_mount(self, a: int, b: int) -> None:
+        """And is back."""
+        self._network().mounts[a].is_cut = False
+
+    def lose_lock(self, **_: Json) -> None:
+        """The file system gives the lock away, and its holder does not hear of it."""
+        self._network().locks.lose(PRIMARY_LOCK)
+
+    def _network(self) -> NetworkGate:
+        assert isinstance(self.gate, NetworkGate), "a run with such a step has a network folder"
+        return self.gate
+
+    def _hold_monitors(self, s: int) -> None:
+        """Another server that serves looks at its lock when that is due, and not before: the folder is slow for it."""
+        for t in self.servers:
+            if t != s and self.of("mode", t) == "active":
+                self._network().mounts[t].stalls = lambda path: path == STATE
+
+    def watch_lock(self, s: int) -> None:
+        """A server looks at its lock, as it does all the time where nobody holds it up."""
+        if isinstance(self.gate, NetworkGate):
+            self.gate.mounts[s].stalls = lambda path: False
+
+    def _lost(self, s: int) -> bool:
+        """Whether a server believes that it has the lock, and it is another's, or nobody's."""
+        return bool(self.of("mode", s) == "activating" and self._network().locks.holder(PRIMARY_LOCK) != s)
+
     def pause(self, n: int) -> None:
-        """The process is stopped. Its lock stays: a local file system does not take it away."""
+        """The process is stopped. Its lock stays, unless a step of the run takes it away."""
         self.brokers.pause(n)
 
     def resume(self, n: int) -> None:
