@@ -1,6 +1,6 @@
 """What raising a limit refutes, carried out on the products: `docs/candidates.md`.
 
-    python -m bench.candidates [--product NAME]... [--time 30m] [--again] [--page]
+    python -m bench.candidates [--product NAME]... [--time 30m] [--part 1/2] [--again] [--page]
 
 Each claim that `bench/bounds.py` found refuted with a limit raised is a candidate: perhaps the product does that, too.
 Many candidates are one run under several bounds: the same steps with the same arguments, violating the same property.
@@ -93,13 +93,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--product", action="append", choices=list(PRODUCTS), help="candidates of these products only")
     parser.add_argument("--time", default="30m", help="for all of it")
+    parser.add_argument("--part", default="1/1", help="only this part of the runs: 2/3 for one of three processes")
     parser.add_argument("--again", action="store_true", help="also runs that were not confirmed before")
     parser.add_argument("--page", action="store_true", help="only write the page")
     given = parser.parse_args()
     end = time.monotonic() + parse_seconds(given.time)
     for name in given.product or list(PRODUCTS):
         if not given.page:
-            Candidates(PRODUCTS[name], name).carry_out(end, again=given.again)
+            Candidates(PRODUCTS[name], name, given.part).carry_out(end, again=given.again)
     PAGE.write_text(page({spec: read(spec) for spec in PRODUCTS.values()}), encoding="utf-8")
     return 0
 
@@ -112,10 +113,11 @@ def read(spec: str) -> dict[str, Any]:
 
 
 class Candidates:
-    """The candidates of one spec."""
+    """The candidates of one spec. `part`: which of them this process carries out: `2/3`."""
 
-    def __init__(self, spec: str, product_name: str) -> None:
+    def __init__(self, spec: str, product_name: str, part: str) -> None:
         self.spec, self.plugin = spec, product(product_name)
+        self._part, self._parts = map(int, part.split("/"))
         self.protocol: Protocol = protocol(spec)
         self.trials = trials_of(self.protocol)
         self.kept = read(spec)
@@ -130,8 +132,10 @@ class Candidates:
             return
         folder = Path(tempfile.mkdtemp(prefix="candidates-"))
         while time.monotonic() < end and (key := self._next(again=again)) is not None:
+            tried = self._tried(key, folder)
+            self.kept = read(self.spec)  # others carry out other parts
             run = self.kept["runs"][key]
-            run["tried"] = self._tried(key, folder)
+            run["tried"] = tried
             self._save()
             print(self.spec, run["claim"], run["steps"], run["tried"]["outcome"], run["tried"]["why"], flush=True)
 
@@ -175,11 +179,14 @@ class Candidates:
     def _next(self, *, again: bool) -> str | None:
         """The run to carry out next."""
         runs = self.kept["runs"]
-        fit = dict.fromkeys(one[4] for one in self.kept["flips"] if one[4] and one[5] is None)
+        fit = dict.fromkeys(one[4] for one in self.kept["flips"] if one[4] and one[5] is None and self._is_mine(one[4]))
         tried = {(one["claim"], one["faults"]) for one in runs.values() if one["tried"]}
         due = [key for key in fit if runs[key]["tried"] is None or (again and is_open(runs[key]["tried"]))]
         known = lambda key: (runs[key]["claim"], runs[key]["faults"]) in tried  # noqa: E731
         return min(due, key=lambda key: (known(key), runs[key]["steps"]), default=None)
+
+    def _is_mine(self, key: str) -> bool:
+        return int(key, 16) % self._parts == self._part - 1
 
     def _tried(self, key: str, folder: Path) -> dict[str, Any]:
         """What comes of a run."""

@@ -15,11 +15,10 @@ LENGTH, HEADER = 4, 13
 BYTES_MAX = 1 << 28
 
 SEND, RESPONSE = 71, 21
-REGISTRATION, APPEND, SYNC_FILE, SYNC_PHASE, STOPPING = 115, 91, 103, 120, 121
+REGISTRATION, SYNC_FILE, SYNC_PHASE, STOPPING = 115, 103, 120, 121
 VOTE, VOTE_ANSWER = -2, -3
 OPERATIONS = {
     REGISTRATION: "register",
-    APPEND: "append",
     SYNC_FILE: "sync_file",
     VOTE: "vote",
     VOTE_ANSWER: "vote_answer",
@@ -51,8 +50,8 @@ class CoreReader:
         return LENGTH + length
 
     def read(self, raw: bytes, *, to_server: bool) -> Heard | None:
-        """What a schedule cares about: registrations, records, the files of a synchronization and its end, the two
-        messages of a server that stops, votes, and messages that are moved with their answers."""
+        """What a schedule cares about: registrations, the files of a synchronization and its end, the two messages of
+        a server that stops, votes, and messages that are moved with their answers."""
         if raw.startswith(GREETING):
             return None
         code = int.from_bytes(raw[LENGTH : LENGTH + 1], signed=True)

@@ -218,8 +218,9 @@ class ElectionSteps:
             self.traffic.let_all("areYouCoordinator", None, n, "reply")
             return all(self.traffic.held("invitation", n, m) for m in sent)
 
-        if not sent:  # it waits for an update under way
+        if not sent:  # it waits for an update under way, or those that it found are gone
             self.line(n, "transition from .* to election", 2 * self.response + 5)
+            self._check_is_over(n)
             return
         self.until(f"invitations of {n}", invited, 2 * self.response + 5)
         self._check_is_over(n)
@@ -390,6 +391,7 @@ class ElectionSteps:
     def crash(self, n: int) -> None:
         """The process is killed. What it had sent stays under way, what it had not received does not."""
         self.cluster.kill(n)
+        self._check_is_over(n)
         self.traffic.drop_all("accept", None, n)  # a step of its receiver that has been taken; other calls are to come
         for operation in GATED:
             self.traffic.drop_all(operation, None, n, "reply")
