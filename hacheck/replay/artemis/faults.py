@@ -23,6 +23,7 @@ class Faults:
     ) -> None:
         self.brokers, self.traffic, self._lost, self._numbered = brokers, traffic, lost, numbered
         self._paused_links: dict[int, list[int]] = {}
+        self.wiped: dict[int, int] = {}
         self.table: Mapping[str, Callable[..., None]] = {
             "crash Server": self.crash,
             "wipe Server": self.wipe,
@@ -49,6 +50,7 @@ class Faults:
     def wipe(self, n: int) -> None:
         """And its data is gone, too."""
         self.crash(n)
+        self.wiped[n] = len(self.brokers.lines(n))
         shutil.rmtree(self.brokers.data(n), ignore_errors=True)
 
     def crash_voter(self, n: int) -> None:

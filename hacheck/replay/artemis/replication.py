@@ -146,7 +146,7 @@ class ReplicationSession:
                 continue
             key, shown = str(n), self._role(n)
             found["Server.mode"][key] = self._mode(n, shown)
-            found["Server.complete"][key] = shown.complete
+            found["Server.complete"][key] = shown.complete and not self._has_lost_its_data(n)
             if shown.mode == "stranded":
                 found["Server.link"][key] = None
             elif shown.mode == "in_sync" and self._steps.of("mode", n) == "in_sync":
@@ -160,6 +160,11 @@ class ReplicationSession:
         acknowledged = {number for number, answer in self._steps.sent.items() if answer == "ok"}
         everything = self.position.run.initial["outbox"]
         return {**found, "outbox": sorted(number for number in everything if number not in acknowledged)}
+
+    def _has_lost_its_data(self, n: int) -> bool:
+        """Whether its disk was lost, and it has copied nothing since; a log does not say so."""
+        since = self._steps.faults.wiped.get(n)
+        return since is not None and IN_SYNC not in codes(self.brokers.lines(n)[since:])
 
     def _times_in_sync(self, n: int) -> int:
         return codes(self.brokers.lines(n)).count(IN_SYNC)

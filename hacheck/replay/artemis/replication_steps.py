@@ -46,6 +46,7 @@ class ReplicationSteps:
         self._early: dict[int, tuple[bool, str]] = {}
         self.reacting: set[int] = set()
         self.log = LogWaiting(brokers)
+        self.faults = Faults(brokers, traffic, self._lost, lambda voter: VOTER + voter)
         self.table: Mapping[str, Callable[..., None]] = {
             "start_primary": self.start_primary,
             "locate": self.locate,
@@ -66,7 +67,7 @@ class ReplicationSteps:
             "end_stranded": self.end_stranded,
             "promote": self.promote,
             "restart Server": self.restart,
-            **Faults(brokers, traffic, self._lost, lambda voter: VOTER + voter).table,
+            **self.faults.table,
         }
 
     # ---- what is held, and waiting ----
@@ -157,6 +158,7 @@ class ReplicationSteps:
         if self.of("phase", t) != "done":
             self.traffic.drop_all("sync_end", t, s, "reply")
             self.log.line(t, server_log.REPLICA_GONE if self.of("mode", t) in SERVING else "AMQ222010")
+            self.reacting.add(s)
             return
         self.traffic.let(self.packet("sync_end", t, s, "reply"))
         self.log.code(s, server_log.IN_SYNC)
