@@ -1,6 +1,6 @@
 """What raising a limit refutes, carried out on the products: `docs/candidates.md`.
 
-    python -m bench.candidates [--product NAME]... [--time 30m] [--part 1/2] [--again] [--page]
+    python bench/candidates.py [--product NAME]... [--time 30m] [--part 1/2] [--again] [--page]
 
 Each claim that `bench/bounds.py` found refuted with a limit raised is a candidate: perhaps the product does that, too.
 Many candidates are one run under several bounds: the same steps with the same arguments, violating the same property.
@@ -24,8 +24,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.bounds import protocol
-from bench.candidates_page import page
+from bounds import protocol
+from candidates_page import page
+
 from hacheck.atomic_files import replace_text
 from hacheck.checker.engine import Limits
 from hacheck.checker.limit_trials import Trial

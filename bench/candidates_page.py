@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bench.bounds import protocol
-from bench.truth import shortened
+from bounds import protocol
+from truth import shortened
+
 from hacheck.cli.checking.raised_page import checks_of, refutations
 
 OUTCOMES = ("confirmed", "refuted", "masked", "environment", "not_carried_out")
@@ -20,7 +21,7 @@ Each claim of a check that is refuted when one of its limits is raised ([bounds.
 the product does that, too. This page says of each candidate of IceStorm and Artemis what came of it when it was carried
 out ([replay.md](replay.md)). It is made by
 
-    python -m bench.candidates --time 2h
+    python bench/candidates.py --time 2h
 
 which resumes where it stopped. Many candidates are the same run under several bounds: the same steps with the same
 arguments, violating the same property. Such a run is carried out once, and stands for all of them. *Not tried*: a check
