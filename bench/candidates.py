@@ -241,7 +241,7 @@ def runs_of(of: Protocol, trial: Trial, claims: tuple[str, ...]) -> Iterator[tup
     system = changed.instantiate({**dict(trial.settings), **settings}, trial.question.name).system
     assert system is not None, "a trial that refuted something has a system"
     limits = Limits(None, TRIAL_SECONDS_MAX, memory_default(), None)
-    prepared = Prepared(trial.question, system, trial.claims)
+    prepared = Prepared(trial.question, system, claims)  # the others hold, and would be explored to the end
     result = run_check(prepared, engine_for(Exploring(threads=1)), limits, lambda progress: True, replay)
     for one in result.properties:
         if one.prop.name in claims and one.answer.run is not None:
