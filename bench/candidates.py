@@ -197,7 +197,7 @@ class Candidates:
         if run is None:
             return {**outcome, "why": "its run was not found in time", "times": times}
         try:
-            result = carry_out(run, self.plugin, folder / f"{key}-{times}", lambda seen: None)
+            result = carry_out(run, self.plugin, folder / f"{key}-{time.time_ns()}", lambda seen: None)
         except Exception:
             traceback.print_exc()
             return {**outcome, "why": f"a mistake of the plug-in: {sys.exc_info()[1]!r}", "times": times}

@@ -169,10 +169,10 @@ class ReplicationSteps:
         copied as well, acknowledged behind the files, and count when they are due.
         **Source**: `JournalStorageManager.startReplication`, `ReplicationManager.sendReplicatePacket`."""
         numbers: list[int] = []
-        for step in self.position.following() if self.of("for_failback", t) else ():
+        for step in self.position.following():
             if step.action == "publish" and step.arguments["s"] == t:
                 numbers.append(min(self.position.run.state(step.number - 1)["outbox"]))
-            elif step.action != "finish_sync" or step.arguments["t"] != t:
+            elif step.action != "finish_sync" or step.arguments["t"] != t or not self.of("for_failback", t):
                 break
 
         def send() -> None:

@@ -173,6 +173,7 @@ class SharedStoreSession:
             "load_journal": self.load_journal,
             "complete_activation": self.complete_activation,
             "watch_lock": self.watch_lock,
+            "watch_lock.stopping": self.stop_by_itself,
             "check_failback": self.nothing,
             "check_failback.stopping": self.hand_over,
             "come_back": self.nothing,
@@ -379,6 +380,10 @@ class SharedStoreSession:
         """A server looks at its lock, as it does all the time where nobody holds it up."""
         if isinstance(self.gate, NetworkGate):
             self.gate.mounts[s].stalls = lambda path: False
+
+    def stop_by_itself(self, s: int) -> None:
+        """A server that found its lock lost has stopped."""
+        self.log.code(s, STOPPED, seconds=LET_GO_SECONDS)
 
     def _lost(self, s: int) -> bool:
         """Whether a server believes that it has the lock, and it is another's, or nobody's."""
