@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,8 @@ PRODUCTS = {
     "artemis-scale-down": "artemis_scale_down",
 }
 TRIAL_SECONDS_MAX = 300.0
+NOT_LOOKED_AT = "its run was not looked for yet"
+IN_STEPS = "the run needs calls in several steps, which are not mapped to messages"
 TIMES_MAX = 3
 
 MENDS_AND_MISTAKES = {
@@ -123,8 +125,9 @@ class Candidates:
         self.trials = trials_of(self.protocol)
         self.kept = read(spec)
         self._known: dict[str, ModelRun] = {}
+        self._before: dict[str, Any] = {}
         if self.kept["digest"] != digest(self.protocol.specification):
-            self._find()
+            self._begin()
 
     def carry_out(self, end: float, *, again: bool) -> None:
         """Carries out runs until then, those first of whose kind none was tried."""
@@ -132,39 +135,65 @@ class Candidates:
             print(f"{self.plugin.name} cannot be started here: {why}", file=sys.stderr)
             return
         folder = Path(tempfile.mkdtemp(prefix="candidates-"))
-        while time.monotonic() < end and (key := self._next(again=again)) is not None:
-            tried = self._tried(key, folder)
-            self.kept = read(self.spec)  # others carry out other parts
-            run = self.kept["runs"][key]
-            run["tried"] = tried
-            self._save()
-            print(self.spec, run["claim"], run["steps"], run["tried"]["outcome"], run["tried"]["why"], flush=True)
+        while time.monotonic() < end:
+            is_found = self._find_next()
+            key = self._next(again=again)
+            if key is None and not is_found:
+                return
+            if key is not None:
+                self._carry_out_one(key, folder)
+
+    def _carry_out_one(self, key: str, folder: Path) -> None:
+        tried = self._tried(key, folder)
+        self.kept = read(self.spec)  # others carry out other parts
+        run = self.kept["runs"][key]
+        run["tried"] = tried
+        self._save()
+        print(self.spec, run["claim"], run["steps"], run["tried"]["outcome"], run["tried"]["why"], flush=True)
 
     # ---- which runs there are ----
 
-    def _find(self) -> None:
-        """Explores each trial once more, and notes the run of each claim that it refutes."""
-        before = self.kept["runs"]
-        flips, runs = [], {}
-        for trial, claims in self.trials.items():
-            kind = kind_of(trial)
-            found = {} if kind == "granularity" else dict(runs_of(self.protocol, trial, claims))
-            for claim in claims:
-                why = "its run was not found in time"
-                key, released = None, False
-                if kind == "granularity":
-                    why = "the run needs calls in several steps, which are not mapped to messages"
-                elif claim in found:
-                    run = found[claim]
-                    key, why = key_of(run), self.plugin.unfit(run) or described(self.spec, run)
-                    runs[key] = {**summary(run), "tried": before.get(key, {}).get("tried")}
-                    released = is_released(self.spec, run.settings)
-                    if why is None and (released or key not in self._known):
-                        self._known[key] = run
-                flips.append([trial.question.name, titles(trial), claim, kind, key, why, released])
-        self.kept = {"digest": digest(self.protocol.specification), "flips": flips, "runs": runs}
+    def _begin(self) -> None:
+        """Every candidate, those first that the fewest limits need and that a check of the released code has."""
+        self._before = self.kept["runs"]
+        ordered = sorted(self.trials, key=lambda trial: (len(trial.raises), trial.question.name != "as_released"))
+        why = {trial: IN_STEPS if kind_of(trial) == "granularity" else NOT_LOOKED_AT for trial in ordered}
+        flips = [
+            [trial.question.name, titles(trial), claim, kind_of(trial), None, why[trial], False]
+            for trial in ordered
+            for claim in self.trials[trial]
+        ]
+        self.kept = {"digest": digest(self.protocol.specification), "flips": flips, "runs": {}}
         self._save()
-        print(f"{self.spec}: {len(flips)} candidates, {len(runs)} runs", flush=True)
+
+    def _find_next(self) -> bool:
+        """Explores the next trial once more, and notes the run of each claim that it refutes. Returns whether there
+        was one."""
+        self.kept = read(self.spec)
+        flips = self.kept["flips"]
+        waiting = next((one for one in flips if one[5] == NOT_LOOKED_AT and self._is_mine(digest_of(one[:2]))), None)
+        if waiting is None:
+            return False
+        trial = next(one for one in self.trials if [one.question.name, titles(one)] == waiting[:2])
+        found = dict(runs_of(self.protocol, trial, self.trials[trial]))
+        self.kept = read(self.spec)
+        for flip in self.kept["flips"]:
+            if flip[:2] == waiting[:2]:
+                flip[4:] = self._noted(found.get(flip[2]))
+        self._save()
+        return True
+
+    def _noted(self, run: ModelRun | None) -> list[Any]:
+        """The key of a run, why it is not carried out, and whether its check describes the released code."""
+        if run is None:
+            return [None, "its run was not found in time", False]
+        key, released = key_of(run), is_released(self.spec, run.settings)
+        why = self.plugin.unfit(run) or described(self.spec, run)
+        runs = self.kept["runs"]
+        runs.setdefault(key, {**summary(run), "tried": self._before.get(key, {}).get("tried")})
+        if why is None and (released or key not in self._known):
+            self._known[key] = run
+        return [key, why, released]
 
     def _save(self) -> None:
         KEPT.mkdir(exist_ok=True)
@@ -255,8 +284,12 @@ def titles(trial: Trial) -> str:
 
 def key_of(run: ModelRun) -> str:
     """The same for runs that take the same steps, with the same arguments, and violate the same property."""
-    text = "\n".join([run.claim, *(step.title for step in run.steps), str(run.loop)])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return digest_of([run.claim, *(step.title for step in run.steps), str(run.loop)])
+
+
+def digest_of(words: Sequence[str]) -> str:
+    """A number of what these words say, in hexadecimal."""
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
 def summary(run: ModelRun) -> dict[str, Any]:

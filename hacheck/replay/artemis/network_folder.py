@@ -80,7 +80,7 @@ class Locks:
             return next((member for (one, _, _), (member, _) in self._held.items() if one == name), None)
 
     def lose(self, name: str) -> None:
-        """The locks of a file are given away; whoever had them does not hear of it."""
+        """The locks of a file are given away, and their holder does not hear of it."""
         with self._guard:
             for key in [one for one in self._held if one[0] == name]:
                 del self._held[key]
@@ -114,7 +114,7 @@ class Mount:
         self._thread.start()
 
     def close(self) -> None:
-        """Whoever has files of it open gets errors from then on."""
+        """A server that has files of it open gets errors from then on."""
         self._closed = True
         ctypes.CDLL(None).umount2(os.fsencode(self.point), DETACHED)
         with suppress(OSError):

@@ -188,11 +188,12 @@ class ReplicationSteps:
     # ---- clients ----
 
     def publish(self, s: int) -> None:
-        """A client sends a message, and waits for the acknowledgement."""
+        """A client sends a message, and waits for the acknowledgement, which it may not get."""
         number = min(self.position.before["outbox"])
         early = self._early.pop(number, None)
         good, answer = early or self.brokers.ask("send", s, str(number))
-        self.sent[number] = "ok" if good else answer
+        is_lost = number in self.position.after["outbox"]
+        self.sent[number] = ("the answer is lost" if is_lost else "ok") if good else answer
         if not good:
             raise Refuted(f"server {s} does not acknowledge message {number}: {answer}")
         if self.of("link", s, before=True) is not None and self.of("link", s) is None:

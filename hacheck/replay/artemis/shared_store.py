@@ -400,12 +400,14 @@ class SharedStoreSession:
     # ---- clients ----
 
     def send_next(self, c: int) -> None:
-        """A client sends its oldest message, and waits for the acknowledgement."""
+        """A client sends its oldest message, and waits for the acknowledgement, which it may not get."""
         number = min(self.position.before["Client.unsent"][str(c)])
-        serving = [s for s in self.servers if self.of("mode", s, before=True) == "active"]
+        has = {s for s in self.servers if number in self.of("stored", s)}
+        is_lost = number in self.position.after["Client.unsent"][str(c)]
+        serving = [s for s in self.servers if self.of("mode", s, before=True) == "active" and (s in has or not is_lost)]
         for s in serving:
             good, answer = self.brokers.ask("send", s, str(number))
-            self.sent[number] = "ok" if good else answer
+            self.sent[number] = ("the answer is lost" if is_lost else "ok") if good else answer
             if good:
                 return
 

@@ -81,6 +81,8 @@ class IceStorm:
             return "calls of several steps are not mapped to messages: only runs with calls = atomic are carried out"
         if settings.get("detail") != "phases":
             return "runs with detail = lines are those of logs: only runs with detail = phases are carried out"
+        if settings.get("calls_in_time") == "off":
+            return "time-outs of calls that would be answered are not mapped: only runs with calls_in_time = on are"
         if settings.get("changes") != "1":
             return "changes in parallel are not mapped to messages: only runs with changes = 1 are carried out"
         return None
