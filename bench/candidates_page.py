@@ -33,8 +33,8 @@ READING = """
 What the refuted ones and those that were not carried out are, as far as it was looked into:
 
 - *Artemis does otherwise*: it waits for ever for a primary that waits for the lock (`give_up_on_primary`; the check
-  `failing_back_for_ever` has that rule, and these checks have not). A server that moved its data away serves under a new
-  node id ([truth.md](truth.md)).
+  `failing_back_for_ever` has that rule, and these checks have not). A server that moved its data away serves under
+  a new node id ([truth.md](truth.md)).
 - *The replay's own limits*: when voters forget a server is theirs, so a vote that the run has lost is won
   (`p10_someone_serves`), or a server that comes back finds its stand-in (`p1_one_serving`, quorum_size = 1). From the
   lock to serving a server goes by itself, so nothing can happen to it in between. Variables that only the model has
