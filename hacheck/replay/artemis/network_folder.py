@@ -47,7 +47,7 @@ def lacking() -> str | None:
 
 
 class Locks:
-    """Who has which lock: byte ranges of files, by server and owner. `may_take`: asked before a lock is given."""
+    """Who has which lock: byte ranges of files, by server and owner. `may_take`: whether a lock may be given."""
 
     def __init__(self) -> None:
         self.may_take: Callable[[int, str], bool] = lambda member, name: True
@@ -92,8 +92,8 @@ class Locks:
 
 
 class Mount:
-    """The folder as one server sees it. `stalls`: whether the server waits for what it asks of a file now; `is_cut`:
-    whether all that it asks fails, or waits where the mount is hard."""
+    """The folder as one server sees it. `stalls`: whether the server waits for what it does with a file now; `is_cut`:
+    whether all that it does fails, or waits where the mount is hard."""
 
     def __init__(self, member: int, folder: Path, point: Path, locks: Locks, *, hard: bool) -> None:
         """Errors: `OSError`."""

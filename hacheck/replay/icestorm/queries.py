@@ -38,7 +38,7 @@ class Standing(Struct, frozen=True):
 def standing_of(cluster: Cluster, replica: int) -> Standing | None:
     """How a replica stands; `None`, where it does not answer."""
     try:
-        return read_standing(_asked(cluster.base + NODE + replica, f"node{replica}", "query", ADMIN_SECONDS))
+        return read_standing(_queried(cluster.base + NODE + replica, f"node{replica}", "query", ADMIN_SECONDS))
     except (OSError, Failed):
         return None
 
@@ -46,13 +46,13 @@ def standing_of(cluster: Cluster, replica: int) -> Standing | None:
 def topics_of(cluster: Cluster, replica: int) -> list[str] | None:
     """The topics that a replica shows to clients; `None`, where it does not answer."""
     try:
-        found = _asked(cluster.base + MANAGER + replica, "TopicManager", "retrieveAll", TOPICS_SECONDS)
+        found = _queried(cluster.base + MANAGER + replica, "TopicManager", "retrieveAll", TOPICS_SECONDS)
     except (OSError, Failed):
         return None
     return read_topics(found)
 
 
-def _asked(port: int, name: str, operation: str, seconds_max: float) -> bytes:
+def _queried(port: int, name: str, operation: str, seconds_max: float) -> bytes:
     connection = Connection(port, seconds_max)
     try:
         return connection.call(Identity(name, INSTANCE), operation, mode=IDEMPOTENT)
