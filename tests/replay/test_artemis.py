@@ -259,9 +259,12 @@ def test_settings_that_are_not_mapped_are_named(product: Any, settings: dict[str
 
 def test_messages_before_a_hand_over_are_sent_before_the_synchronization_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = run_of("artemis_replication", "both_down", "p2_acked_survives")
-    failback = {"Server.for_failback": {"1": False, "2": True}, "outbox": [1]}
-    steps = [replace(step, state={**step.state, **failback}) for step in chosen.data.steps]
-    publishes = next(step.number for step in steps if step.action == "publish")
+    publishes = next(step.number for step in chosen.data.steps if step.action == "publish")
+    failback = {"Server.for_failback": {"1": False, "2": True}}
+    steps = [
+        replace(step, state={**step.state, **failback, "outbox": [1] if step.number < publishes else []})
+        for step in chosen.data.steps
+    ]
     data = replace(chosen.data, steps=tuple(steps))
     position = Position(data, publishes - 1, steps[publishes - 3].state, steps[publishes - 2].state)
     asked: list[tuple[str, ...]] = []
