@@ -51,9 +51,18 @@ class Given:
         self._options = options
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Generator[None, Any, Any]:
+        """Around a test and its fixtures, which may set options of their own."""
+        token = OPTIONS.set(self._options)
+        try:
+            return (yield)
+        finally:
+            OPTIONS.reset(token)
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        """Around a test. What a fixture of the test has set counts before the command line."""
-        token = OPTIONS.set(replace(OPTIONS.get(self._options), begun=RunReports(item.config)))
+        """Around a test alone: how long it takes does not count its fixtures."""
+        token = OPTIONS.set(replace(OPTIONS.get(), begun=RunReports(item.config)))
         try:
             return (yield)
         finally:

@@ -107,7 +107,8 @@ def foreign_word(failure: Unreadable, words: Set[str], text: str) -> tuple[int, 
     if failure.kind == END and (ended := re.search(r"\w+\s*$", text)) is not None:
         place_before, start = ended.start(), len(text)
     last = text[place_before:start].strip()
-    if failure.text in ("for", "forall") and FOR_ALL.match(text, start) and text[:start].rpartition("\n")[2].strip():
+    behind = text[:start].rpartition("\n")[2].strip() and not AFTER.search(text[:start])
+    if failure.text in ("for", "forall") and FOR_ALL.match(text, start) and behind:
         return start, end, OF_ALL
     if "invariant" in words and "check" in words and failure.text in DECLARATIONS:
         return start, end, DECLARATIONS[failure.text]

@@ -28,7 +28,7 @@ FEW = 16
 @pytest.fixture(scope="module")
 def checker() -> TraceChecker:
     """Keeps few states, and looks at no property."""
-    system = specification("icestorm").instantiate({}, "as_released", logs=True).system
+    system = specification("icestorm").instantiate({"timeline": "on"}, "as_released", logs=True).system
     assert system is not None, "the check makes a system"
     return TraceChecker(logged(system), Order.PER_NODE, skew_ns=10_000_000, explained_max=0, capacity=FEW)
 
