@@ -186,6 +186,7 @@ def test_a_send_in_a_procedure_is_refused_where_it_is_performed() -> None:
     "body",
     [
         "invariant one: every s: Server satisfie s.n == 1\ncheck default expect one violated\n",
+        'invariant invariant one "never two": 1 == 2\ncheck default expect one violated\n',
         "operation put(n: 0..2) from Server to Server returns bool\n"
         "action c(s: Server, t: Server) when s != t do\n  call put(1) at t as r\n  s.n := 1\n"
         "serve put(n) at s from c do\n  s.n = n\n  answer true\n",

@@ -32,6 +32,7 @@ PLAIN = {
     "__ANON_0": "`..`",
 }
 
+WORD = re.compile(r"\w+")
 NAMED = re.compile(r"`(\w+)`")
 MISSING = frozenset({"HA102", "HA103", "HA126", "HA142"})
 """The codes that say of a name that something of it is not there."""
@@ -184,6 +185,7 @@ def without_followers(
     read = {one.span.start for one in declarations}
     lost: set[str] = set()
     for head in HEAD.finditer(text):
-        if head.start(1) not in read and (name := re.compile(r"\s*(?:action\s+)?(\w+)").match(text, head.end(1))):
-            lost.add(name.group(1))
+        if head.start(1) not in read:
+            rest = re.split(r"[\n\":({]", text[head.end(1) :], maxsplit=1)[0]
+            lost.update(WORD.findall(rest))  # also where the name is not the first one
     return [one for one in found if one.code not in MISSING or not set(NAMED.findall(one.message)) & lost]
