@@ -130,6 +130,11 @@ def junit(document: VerifyDocument, known: Known = frozenset()) -> str:
             SubElement(case, kind, message=one.title).text = printable(one.message)
         suite.set("tests", str(len(mine)))
         suite.set("failures", str(failed))
+    return xml_text(root)
+
+
+def xml_text(root: Element) -> str:
+    """A document of XML, a line for each element."""
     indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.etree.ElementTree import Element, SubElement
 
-from hacheck.api.ci_reports import printable
+from hacheck.api.ci_reports import printable, xml_text
 from hacheck.documents.records import BrokenStretch, ConformDocument, RecordPlace, TraceVerdict
 
 
@@ -35,8 +35,7 @@ def junit(document: ConformDocument, *, strict: bool = False) -> str:
     suite.set("tests", str(len(suite.findall("testcase"))))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     suite.set("errors", str(len(suite.findall("testcase/error"))))
-    indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{tostring(root, encoding="unicode")}\n'
+    return xml_text(root)
 
 
 def _case(

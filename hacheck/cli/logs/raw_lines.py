@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
-from itertools import islice
 from pathlib import Path
+
+from hacheck.traces.findings import Findings
+from hacheck.traces.text_blocks import blocks
 
 LENGTH_MAX = 240
 """More of a line is not shown."""
@@ -14,14 +15,11 @@ def raw_line(logs: str, file: str, line: int | None) -> str | None:
     """A line of one of the logs at a place, a folder or a single file; `None` where it cannot be read now. Characters
     that steer a terminal are left out."""
     place = Path(logs)
-    path = place / file if place.is_dir() else place
-    if line is None or not file or path.suffix in (".zst", ".bz2"):
+    if line is None or not file:
         return None
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            found = next(islice(lines, line - 1, line), None)
-    except (OSError, EOFError):
-        return None
+    read = blocks(place / file if place.is_dir() else place, file, Findings())
+    rows = (row for block in read for number, row in block.lines() if number == line)
+    found = next(rows, None)
     if found is None:
         return None
     text = "".join(char if char.isprintable() else " " for char in found.decode("utf-8", "replace")).strip()
