@@ -43,7 +43,7 @@ def section(adapter: Adapter) -> Iterator[str]:
     yield f"Names of logs: {' or '.join(names)}. Time zone, if none is given: {adapter.line.zone}."
     if adapter.json is not None and adapter.json.any_event:
         yield ""
-        yield "Every event is taken as it is named, with the fields that it has."
+        yield "Every event is accepted, with the name and the fields that it has."
         return
     yield ""
     yield "| event | meaning | fields |"
