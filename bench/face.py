@@ -6,11 +6,11 @@
     python bench/face.py page REPORT.html [--pictures FOLDER]
     python bench/face.py logs        the page of `conform` about 18,000 lines, and a run of 200 steps on it
 
-The first two print CPU seconds; `blame` twice, from an empty and from a filled cache folder. `page` prints bytes and
-milliseconds as the browser measures them, the middle of some: the first paint; a step, from its key to the next frame;
-a step of the explorer. It looks at each width for lines wider than the page, and asks axe-core in both themes.
-`--pictures` keeps what is seen: light, dark, on a phone, printed. It needs Chromium with its driver and the extra
-`test`.
+The first two print CPU seconds; `blame` also those of the clock, twice: with an empty and with a filled cache folder.
+`page` prints bytes and milliseconds as the browser measures them, the middle of some: the first paint; a step, from its
+key to the next frame; a step of the explorer. It looks at each width for lines wider than the page, and asks axe-core
+in both themes. `--pictures` keeps what is seen: light, dark, on a phone, printed. It needs Chromium with its driver and
+the extra `test`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from measuring import machine, spent
+from measuring import Spent, machine, spent
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -51,10 +51,10 @@ requestAnimationFrame(() => setTimeout(() => done(performance.now() - begun)));
 """
 
 
-def hacheck(*words: str, cache: Path | None = None) -> float:
-    """The CPU seconds of a command."""
+def hacheck(*words: str, cache: Path | None = None) -> Spent:
+    """What a command costs."""
     kept = {} if cache is None else {"HACHECK_CACHE_DIR": str(cache)}
-    return spent([sys.executable, "-m", "hacheck", *words], environment={**kept, "PYTHONPATH": str(ROOT)}).cpu_seconds
+    return spent([sys.executable, "-m", "hacheck", *words], environment={**kept, "PYTHONPATH": str(ROOT)})
 
 
 def print_blame() -> None:
@@ -64,12 +64,14 @@ def print_blame() -> None:
         for kept in ("nothing kept", "all kept"):
             without = hacheck("verify", SPEC, *ASKED, "--quiet", cache=Path(folder) / "without")
             asked = ("verify", SPEC, *ASKED, "--blame", "--quiet", "--json", str(found))
-            cost = hacheck(*asked, cache=Path(folder) / "with") - without
+            blaming = hacheck(*asked, cache=Path(folder) / "with")
+            cpu, wall = blaming.cpu_seconds - without.cpu_seconds, blaming.wall_seconds - without.wall_seconds
             (named,) = json.loads(found.read_text(encoding="utf-8"))["checks"][0]["properties"]
             trials = named["blame"]["trials"]
             states = sum(one["states"] for one in trials)
             print(
-                f"  blame, {kept:13} {cost:5.1f} s, {len(trials)} trials, {states:,} states; verifying {without:.1f} s"
+                f"  blame, {kept:13} {wall:5.1f} s, {cpu:.1f} of CPU, {len(trials)} trials, {states:,} states; "
+                f"verifying {without.wall_seconds:.1f} s, {without.cpu_seconds:.1f} of CPU"
             )
 
 
@@ -95,7 +97,7 @@ def print_diagram() -> None:
             steps = len(content["steps"])
             cost = 1000 * statistics.median(costs)
             print(f"  {steps} steps at {width:3} columns {cost:5.1f} ms, {len(lines)} lines")
-    cost = hacheck("diagram", SPEC, "--format", "svg", "--out", "/dev/null")
+    cost = hacheck("diagram", SPEC, "--format", "svg", "--out", "/dev/null").cpu_seconds
     print(f"  hacheck diagram icestorm {cost:4.1f} s")
 
 
@@ -242,7 +244,7 @@ def main() -> None:
     else:
         with TemporaryDirectory() as folder:
             report = Path(folder) / "icestorm.html"
-            print(f"  made in {hacheck('verify', SPEC, '--quiet', '--report', str(report)):.0f} s of CPU")
+            print(f"  made in {hacheck('verify', SPEC, '--quiet', '--report', str(report)).cpu_seconds:.0f} s of CPU")
             print_page(report, given.pictures)
 
 

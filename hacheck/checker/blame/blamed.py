@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from hacheck.checker.blame.good_run import GoodRun, nearest_good_run
-from hacheck.checker.blame.trials import Blame, Subject, TrialResult, blame
+from hacheck.checker.blame.trials import Blame, Elsewhere, Subject, TrialResult, blame
 from hacheck.checker.engine import Limits, Report
 from hacheck.model.ir import Property
 from hacheck.model.runs import Run
@@ -66,9 +66,11 @@ def is_blamable(prop: Property, run: Run | None) -> bool:
     return run is not None and run.error is None and prop.kind in BLAMED_KINDS
 
 
-def blamed(subject: Subject, limits: Limits, report: Report, threads: int) -> Blamed:
+def blamed(
+    subject: Subject, limits: Limits, report: Report, threads: int, elsewhere: Elsewhere | None = None
+) -> Blamed:
     """What a counterexample needs, and the nearest good run. Cost: that of `blame` and `nearest_good_run`."""
-    found = blame(subject, limits, report, threads)
+    found = blame(subject, limits, report, threads, elsewhere)
     return Blamed(found, nearest_good_run(subject.system, subject.run, subject.prop, report))
 
 

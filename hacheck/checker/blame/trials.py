@@ -153,13 +153,28 @@ class Subject(Struct, frozen=True):
     other: OtherSystem | None = None
 
 
-def blame(subject: Subject, limits: Limits, report: Report, threads: int = 1) -> Blame:
+class Elsewhere(Struct, frozen=True):
+    """Variants of a counterexample that are tried elsewhere at the same time. `results`: waits for what came of them;
+    it is called when all the rest is tried."""
+
+    variants: tuple[Variant, ...]
+    results: Callable[[], Mapping[Variant, TrialResult]]
+
+
+def blame(
+    subject: Subject, limits: Limits, report: Report, threads: int = 1, elsewhere: Elsewhere | None = None
+) -> Blame:
     """Tries a counterexample without each part of it. `limits`: of each search; `wall_seconds_max`: of all together.
 
     Cost: a search for each fault, setting, and action of the run; an elaboration for each setting; a compilation for
     settings with the same variables and one for all the rest, and one for each other setting.
     """
-    return _Blaming(subject, limits, report, threads).blame()
+    return _Blaming(subject, limits, report, threads, elsewhere).blame()
+
+
+def variants_tried(subject: Subject, limits: Limits, report: Report, threads: int = 1) -> dict[Variant, TrialResult]:
+    """The trials with other settings alone, of those that there are."""
+    return _Blaming(subject, limits, report, threads).varied()
 
 
 class Planned(Struct, frozen=True):
@@ -279,8 +294,10 @@ def _actions(subject: Subject) -> Iterator[Planned]:
 
 
 class _Blaming:
-    def __init__(self, subject: Subject, limits: Limits, report: Report, threads: int) -> None:
-        self.subject, self.report, self.threads = subject, report, threads
+    def __init__(
+        self, subject: Subject, limits: Limits, report: Report, threads: int, elsewhere: Elsewhere | None = None
+    ) -> None:
+        self.subject, self.report, self.threads, self.elsewhere = subject, report, threads, elsewhere
         self.system, self.run, self.name = subject.system, subject.run, subject.prop.name
         self.started = time.perf_counter()
         self.limits, self.searched = limits, Searched(self.system, self.name)
@@ -293,12 +310,12 @@ class _Blaming:
         plan = _plan(self.subject)
         listed = plan.every
         if not listed:
-            return self.done(self.varied())
+            return self.done([], self.varied(), [])
         try:
             made = trial_system(only(self.system, self.name), [one.restriction for one in listed])
         except EvaluationError as error:
             stopped = f"a state of the run is none to begin in: {error.message}"
-            return self.done([TrialResult(one.trial, "open", stopped=stopped) for one in listed] + self.varied())
+            return self.done([TrialResult(one.trial, "open", stopped=stopped) for one in listed], self.varied(), [])
         starts = dict(zip(listed, made.starts, strict=True))
         prepared = Searched(made.system, self.name)
 
@@ -316,11 +333,16 @@ class _Blaming:
                 continue
             results += [tried(plan.never[action])] if action in plan.never else []
             results += [tried(each) for each in singles]
-        return self.done([*results, *self.varied(), *(tried(one) for one in plan.others)])
+        return self.done(results, self.varied(), [tried(one) for one in plan.others])
 
-    def done(self, results: Sequence[TrialResult]) -> Blame:
-        """The results with the time that they took."""
-        return Blame(tuple(results), time.perf_counter() - self.started)
+    def done(
+        self, faults: Sequence[TrialResult], varied: Mapping[Variant, TrialResult], others: Sequence[TrialResult]
+    ) -> Blame:
+        """All results, with those from elsewhere, and the time that they took."""
+        if self.elsewhere is not None:
+            varied = {**varied, **self.elsewhere.results()}
+        settings = (varied[one] for one in self.subject.variants if one in varied)
+        return Blame((*faults, *settings, *others), time.perf_counter() - self.started)
 
     # ---- searches ----
 
@@ -366,11 +388,14 @@ class _Blaming:
 
     # ---- settings ----
 
-    def varied(self) -> list[TrialResult]:
+    def varied(self) -> dict[Variant, TrialResult]:
         """The violation with other values of settings; what differs in its steps only is searched in one system."""
         results: dict[Variant, TrialResult | None] = {}
         waiting: dict[Variant, System] = {}
+        elsewhere = () if self.elsewhere is None else self.elsewhere.variants
         for variant in self.subject.variants:
+            if variant in elsewhere:
+                continue
             found = self.varied_at_once(variant)
             if isinstance(found, System):
                 waiting[variant] = found
@@ -382,7 +407,7 @@ class _Blaming:
             found = results[variant]
             if found is None or (found.outcome == "open" and self.stopped() is None and self.limits.states_max is None):
                 results[variant] = self.search(variant.trial, Searched(system, self.name))
-        return [one for one in results.values() if one is not None]
+        return {variant: one for variant, one in results.items() if one is not None}
 
     def varied_at_once(self, variant: Variant) -> System | TrialResult | None:
         """What is known without a search, else the system to search; `None` where there is no such value."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -11,12 +11,12 @@ from rich.text import Text
 
 from hacheck.checker.blame.blamed import Blamed, blamed, heading, is_blamable
 from hacheck.checker.blame.good_run import Difference, GoodRun
-from hacheck.checker.blame.trials import Subject, TrialResult, Variant, variants_of
+from hacheck.checker.blame.trials import Subject, TrialResult, variants_of
 from hacheck.checker.engine import Limits, Progress
+from hacheck.cli.checking.blamed_settings import ALONE_ACTIONS_MAX, Task, other_systems, pickled, tried_elsewhere
+from hacheck.cli.checking.side_by_side import shared_limits
 from hacheck.cli.progress import progress_display
-from hacheck.compile.kept_models import kept_result
-from hacheck.model.canonical_text import text_of
-from hacheck.model.ir import Property, System
+from hacheck.model.ir import Property
 from hacheck.model.language import Specification
 from hacheck.model.runs import Run
 from hacheck.supervise.interruption import Interruption
@@ -43,39 +43,31 @@ def blame_run(
     threads: int | None = None,
     quiet: bool = False,
 ) -> Blamed | None:
-    """What a counterexample needs; `None` where a run is none. `settings`: on top of those of the check."""
+    """What a counterexample needs; `None` where a run is none. `settings`: on top of those of the check. Where the
+    systems of other settings take a while to be made, every second of them is tried in a process of its own."""
     if not is_blamable(prop, run):
         return None
     handlers = specification.known_handlers()
     system = specification.instantiate(settings, check, known=handlers).system
     if system is None:
         return None
-
-    whole = text_of(specification)
-    digest = None if whole is None else hashlib.sha256(whole.encode()).hexdigest()
-
-    def other(variant: Variant) -> System | None:
-        given = {**settings, variant.name: variant.value}
-        text = None if digest is None else f"{sorted(given.items())} {check!r} {digest}"
-
-        def make() -> System | None:
-            return specification.instantiate(given, check, known=handlers).system
-
-        return kept_result("variant", text, make, _is_system)
-
-    with progress_display(errors, f"blame {prop.name}", quiet=quiet) as display:
+    variants = variants_of(specification.parameters, dict(system.settings))
+    threads = threads or usable_cores()
+    with ExitStack() as opened:
+        display = opened.enter_context(progress_display(errors, f"blame {prop.name}", quiet=quiet))
+        elsewhere = None
+        if len(system.actions) * len(variants) > ALONE_ACTIONS_MAX and usable_cores() > 1:
+            threads, limits = max(threads // 2, 1), shared_limits(limits, 2)
+            sent = pickled(specification)
+            task = Task(sent, dict(settings), check, prop, run, variants[1::2], limits, threads)
+            elsewhere = opened.enter_context(tried_elsewhere(task, interruption))
 
         def report(progress: Progress) -> bool:
             display.update(progress)
             return not interruption.requested
 
-        variants = variants_of(specification.parameters, dict(system.settings))
-        subject = Subject(system, prop, run, variants, other)
-        return blamed(subject, limits, report, threads or usable_cores())
-
-
-def _is_system(made: System | None) -> bool:
-    return made is not None
+        other = other_systems(specification, settings, check, handlers)
+        return blamed(Subject(system, prop, run, variants, other), limits, report, threads, elsewhere)
 
 
 def shown_blame(found: Blamed) -> RenderableType:
