@@ -93,6 +93,29 @@ def test_a_run_becomes_plain_data_and_itf() -> None:
     assert str(run).count("\n") >= len(run)
 
 
+COUNTERS = """system Counting "Three numbers that grow together."
+node S { a: 0..9 = 0  b: 0..9 = 0  c: 0..9 = 0 }
+action up(s: S) when s.a < 9 and s.b < 9 and s.c < 9 do
+  s.a := s.a + 1
+  s.b := s.b + 1
+  s.c := s.c + 1
+invariant small: not (S.a == 9 and S.b + S.c == 17)
+check default expect all hold
+"""
+"""It holds, since all three are equal; that is no claim about two of their values, so no lemma is found."""
+
+
+def test_a_property_that_is_not_inductive_has_the_steps_that_show_it() -> None:
+    spec = hacheck.loads(COUNTERS)
+    assert hacheck.verify(spec).verdict("small").induction_counterexample is None
+    small = hacheck.verify(spec, engine="induction").verdict("small")
+    assert (small.verdict, small.counterexample) == ("not-inductive", None)
+    found = small.induction_counterexample
+    assert found is not None
+    ends = found.states[-1]
+    assert [ends[f"S.{name}"]["1"] for name in "abc"] in ([9, 8, 9], [9, 9, 8])
+
+
 def test_an_error_that_a_run_meets_is_a_finding() -> None:
     found = hacheck.verify(ROOT / "tests" / "golden" / "specs" / "overflow.ha")
     assert found.outcome == "unexpected"

@@ -62,7 +62,7 @@ def merged_words(values: Values, parts: Iterable[Update]) -> dict[int, str]:
 def _written(values: Values, index: int, written: list[tuple[Place, Update]]) -> str:
     """A word with some of its slots changed."""
     plan = _Word()
-    steps = [_grown_by(update) for _, update in written]
+    steps = [update.added for _, update in written]
     all_known = all(
         step is not None or update.was is not None for step, (_, update) in zip(steps, written, strict=True)
     )
@@ -70,7 +70,7 @@ def _written(values: Values, index: int, written: list[tuple[Place, Update]]) ->
         if step is not None:
             plan.delta += step << place.shift
             continue
-        more = _or_operand(update)
+        more = update.joined
         if more is not None and more.is_const:
             plan.joined |= more.number << place.shift
             continue
@@ -144,23 +144,3 @@ def _wide_words(values: Values, place: Place, value: Node) -> dict[int, str]:
         part = values.code.put(f"lshr i{width} {name}, {WORD_BITS * index}") if index else name
         words[place.word + index] = values.code.put(f"trunc i{width} {part} to i64")
     return words
-
-
-def _grown_by(update: Update) -> int | None:
-    """What an update adds to the slot's own content."""
-    value = update.value
-    if value.operator != "add" or not value.operands[1].is_const:
-        return None
-    base = value.operands[0]
-    return value.operands[1].number if base.operator == "slot" and base.number == update.slot else None
-
-
-def _or_operand(update: Update) -> Node | None:
-    """What an update joins to the slot's own bits."""
-    value = update.value
-    if value.operator != "bitor":
-        return None
-    left, right = value.operands
-    if left.operator == "slot" and left.number == update.slot:
-        return right
-    return left if right.operator == "slot" and right.number == update.slot else None

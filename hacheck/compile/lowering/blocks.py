@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from hacheck.compile.lowering.expression_graph import Graph
-from hacheck.compile.lowering.expression_nodes import Node
+from hacheck.compile.lowering.expression_nodes import Node, is_leaf
 from hacheck.compile.lowering.layout import Layout
 from hacheck.model.ir import System
 from hacheck.model.types import Value
@@ -24,6 +24,32 @@ class Update(Struct, frozen=True):
     slot: int
     value: Node
     was: int | None
+
+    @property
+    def copied(self) -> Node | None:
+        """The slot whose content is copied as it is."""
+        return self.value if is_leaf(self.value) and self.value.operator != "part" else None
+
+    @property
+    def added(self) -> int | None:
+        """The number that is added to the slot's own content."""
+        if self.value.operator != "add" or not self.value.operands[1].is_const:
+            return None
+        base, number = self.value.operands
+        return number.number if self._is_own(base) else None
+
+    @property
+    def joined(self) -> Node | None:
+        """The bits that are joined to the slot's own."""
+        if self.value.operator != "bitor":
+            return None
+        left, right = self.value.operands
+        if self._is_own(left):
+            return right
+        return left if self._is_own(right) else None
+
+    def _is_own(self, node: Node) -> bool:
+        return node.operator == "slot" and node.number == self.slot
 
 
 class Emit(Struct, frozen=True):

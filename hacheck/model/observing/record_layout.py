@@ -18,8 +18,8 @@ NAME_MAX = 2**31 - 1
 NOT_SHOWN, NONE_NAME, FIRST_NAME = 0, 1, 2
 """The numbers of names in records: it shows none; it shows that there is no value; names."""
 
-NO_EVENT, FIRST_EVENT = 0, 1
-"""What `event` of a record says: there is none, or the events in their order."""
+FIRST_EVENT = 1
+"""The number of the first event in the `event` of a record, where 0 says that there is none."""
 
 PLACES_MAX = 8
 """How many records a step looks ahead in a stream at most."""

@@ -62,10 +62,6 @@ class Connection:
             return body[11:]
         raise Failed(user_exception(body[11:]) if status == 1 else STATUS.get(status, f"status {status}"))
 
-    def send_oneway(self, target: Identity, operation: str, arguments: bytes = b"") -> None:
-        """Calls without an answer."""
-        self.send(0, target, operation, arguments, NORMAL)
-
     def send(self, number: int, target: Identity, operation: str, arguments: bytes, mode: int) -> None:
         body = struct.pack("<i", number) + identity(target) + size(0) + text(operation) + bytes([mode]) + size(0)
         body += encapsulated(arguments)

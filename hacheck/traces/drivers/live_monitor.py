@@ -150,11 +150,6 @@ class LiveMonitor:
         """How many alerts there are, of earlier runs as well."""
         return self._number
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether the last step left something unread."""
-        return self._logs.behind
-
     def verdicts(self) -> list[Verdict]:
         """What `conform` says of each trace by now."""
         return [self.traces[name].verdict() for name in sorted(self.traces)]

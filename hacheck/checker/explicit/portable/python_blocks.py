@@ -8,7 +8,7 @@ from typing import TypeAlias, assert_never
 from msgspec import Struct, field
 
 from hacheck.checker.explicit.portable.python_expressions import Speller, condition, value, word_of
-from hacheck.checker.explicit.portable.variable_placement import Position, grown_by, moved_slot, or_operand, place
+from hacheck.checker.explicit.portable.variable_placement import Position, place
 from hacheck.compile.lowering.blocks import Block, Branch, Emit, Merge, SetTemp, Statement, Stopped, Update
 from hacheck.compile.lowering.expression_nodes import Node
 from hacheck.compile.lowering.layout import Layout
@@ -149,7 +149,7 @@ def _terms(updates: tuple[Update, ...], speller: Speller) -> tuple[int, list[str
     kept: dict[str, int] = {}
     texts: list[str] = []
     for update in updates:
-        offset, source = layout.slots[update.slot].offset, moved_slot(update)
+        offset, source = layout.slots[update.slot].offset, update.copied
         if update.value.is_const:
             fixed += update.value.number << offset
         elif update.value.operator == "part" and update.value.detail == update.slot:
@@ -168,9 +168,9 @@ def successor_text(updates: tuple[Update, ...], speller: Speller) -> str:
     layout, everything = speller.layout, (1 << speller.layout.width) - 1
     joined, delta, added, cleared = 0, 0, [], 0
     fresh: list[Update] = []
-    known = all(update.was is not None or grown_by(update) is not None for update in updates)
+    known = all(update.was is not None or update.added is not None for update in updates)
     for update in updates:
-        offset, step, more = layout.slots[update.slot].offset, grown_by(update), or_operand(update)
+        offset, step, more = layout.slots[update.slot].offset, update.added, update.joined
         if step is not None:
             delta += step << offset
         elif more is not None and more.is_const:

@@ -19,38 +19,13 @@ Position: TypeAlias = tuple[int, ...]
 _NESTING_MAX = 24
 
 
-def moved_slot(update: Update) -> Node | None:
-    """The slot whose content an update copies as it is."""
-    return update.value if is_leaf(update.value) and update.value.operator != "part" else None
-
-
-def grown_by(update: Update) -> int | None:
-    """What an update adds to the slot's own content."""
-    value = update.value
-    if value.operator != "add" or not value.operands[1].is_const:
-        return None
-    base = value.operands[0]
-    return value.operands[1].number if base.operator == "slot" and base.number == update.slot else None
-
-
-def or_operand(update: Update) -> Node | None:
-    """What an update joins to the slot's own bits."""
-    value = update.value
-    if value.operator != "bitor":
-        return None
-    left, right = value.operands
-    if left.operator == "slot" and left.number == update.slot:
-        return right
-    return left if right.operator == "slot" and right.number == update.slot else None
-
-
 def written_nodes(update: Update) -> tuple[Node, ...]:
     """The nodes that an update's text spells."""
-    if update.value.is_const or grown_by(update) is not None or moved_slot(update) is not None:
+    if update.value.is_const or update.added is not None or update.copied is not None:
         return ()
     if update.value.operator == "part":
         return ()
-    joined = or_operand(update)
+    joined = update.joined
     if joined is not None:
         return () if joined.is_const else (joined,)
     return (update.value,)

@@ -21,14 +21,10 @@ from hacheck.checker.explicit.symmetry.member_signatures import SCATTERED, Signa
 from hacheck.checker.explicit.symmetry.slot_renaming import Lines, Words, exchange_lines, indented
 from hacheck.compile.lowering.layout import Layout
 from hacheck.compile.lowering.permuted_slots import exchange_in
-from hacheck.compile.machine.compiler import Levels
 from hacheck.model.counters.value_distances import Distances
 from hacheck.model.ir import System
 from hacheck.model.symmetry_types import SymmetryClass
 from hacheck.model.types import Identity, Node
-
-COUNTING_LEVELS = Levels(passes=None, codegen=0)
-"""How to compile what counts: each state is counted once, and compiling takes longer than most countings."""
 
 _LAST = (1 << 64) - 1
 

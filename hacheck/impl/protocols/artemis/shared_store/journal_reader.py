@@ -15,14 +15,13 @@ class JournalReader:
     `problem`: why the journal cannot be used, or empty.
     """
 
-    __slots__ = ("_bodies", "_files", "_numbers", "_phase", "_record_from", "journal", "problem", "wanted")
+    __slots__ = ("_bodies", "_files", "_numbers", "_phase", "journal", "problem", "wanted")
 
     def __init__(self, options: BrokerOptions, folder: str) -> None:
         self.journal = Journal(options, folder)
         self.problem = ""
         self._phase = "base"
         self._files: dict[str, bytes | None] = {}
-        self._record_from = 0
         self._bodies: dict[str, int] = {}
         self.wanted: tuple[str, ...] = (f"{folder}journal/base", f"{folder}bindings/queues")
 
