@@ -27,12 +27,10 @@ from hacheck.model.types import (
     Set,
     Type,
     Value,
-    member,
-    sort_bag,
     sort_key,
     values,
 )
-from hacheck.model.value_json import Json, JsonError, plain_to_json
+from hacheck.model.value_json import Json, plain_to_json
 
 
 def run_to_itf(system: System, run: Run, description: str = "") -> dict[str, Json]:
@@ -113,102 +111,3 @@ def value_to_itf(kind: Type, value: Value) -> Json:
             return [value_to_itf(element, item) for item in value]
         case _:
             assert_never(kind)
-
-
-def itf_to_states(system: System, trace: Json) -> tuple[State, ...]:
-    """The states of an ITF trace of this system, of any origin.
-
-    Numbers may be plain or big; sets, lists and tuples may stand for each other, as the format allows.
-    Actions are not read. Errors: `JsonError`, saying where, for anything else.
-    """
-    if not isinstance(trace, dict) or not isinstance(trace.get("states"), list):
-        raise JsonError("an ITF trace is an object with a list of states")
-    found: list[State] = []
-    for index, state in enumerate(trace["states"]):
-        if not isinstance(state, dict):
-            raise JsonError(f"states[{index}]: expected an object")
-        row: list[Value] = []
-        for variable in system.variables:
-            where = f"states[{index}].{variable.name}"
-            if variable.name not in state:
-                raise JsonError(f"{where} is missing")
-            row.append(value_from_itf(variable.type, state[variable.name], where))
-        found.append(tuple(row))
-    return tuple(found)
-
-
-def value_from_itf(kind: Type, json: Json, where: str = "value") -> Value:
-    """The value that an ITF expression stands for. Errors: `JsonError`, saying where, when it is none of the
-    type.
-    """
-    value = _read(kind, json, where)
-    if not member(kind, value):
-        raise JsonError(f"{where}: {json!r} is outside its type")
-    return value
-
-
-def _read(kind: Type, json: Json, where: str) -> Value:
-    match kind:
-        case Bool() | Enum():
-            return json
-        case Range():
-            return _number(json, where)
-        case Node(name) | Identity(name):
-            if not isinstance(json, str) or not json.startswith(f"{name} ") or not json[len(name) + 1 :].isdecimal():
-                raise JsonError(f"{where}: {json!r} is not a {name}")
-            return int(json[len(name) + 1 :])
-        case Option(element):
-            match json:
-                case {"tag": "None"}:
-                    return None
-                case {"tag": "Some", "value": inner}:
-                    return value_from_itf(element, inner, where)
-            raise JsonError(f"{where}: expected a variant, Some or None, found {json!r}")
-        case Set(element):
-            return frozenset(_items(element, json, where))
-        case Sequence(element, _):
-            return _items(element, json, where)
-        case Bag(element, _):
-            return sort_bag(element, _items(element, json, where))
-        case Map(key, element):
-            return _map(key, element, json, where)
-        case Record(_, fields):
-            if not isinstance(json, dict) or not all(name in json for name, _ in fields):
-                raise JsonError(f"{where}: expected an object with {', '.join(name for name, _ in fields)}")
-            return tuple(value_from_itf(field, json[name], f"{where}.{name}") for name, field in fields)
-        case _:
-            assert_never(kind)
-
-
-def _number(json: Json, where: str) -> int:
-    match json:
-        case bool():
-            raise JsonError(f"{where}: expected a number, found {json!r}")
-        case int():
-            return json
-        case {"#bigint": str(digits)} if digits.removeprefix("-").isdecimal():
-            return int(digits)
-        case _:
-            raise JsonError(f"{where}: expected a number, found {json!r}")
-
-
-def _items(element: Type, json: Json, where: str) -> tuple[Value, ...]:
-    match json:
-        case list(items) | {"#set": list(items)} | {"#tup": list(items)}:
-            return tuple(value_from_itf(element, item, f"{where}[{place}]") for place, item in enumerate(items))
-        case _:
-            raise JsonError(f"{where}: expected a list or set, found {json!r}")
-
-
-def _map(key: Type, element: Type, json: Json, where: str) -> tuple[Value, ...]:
-    if not isinstance(json, dict) or not isinstance(json.get("#map"), list):
-        raise JsonError(f"{where}: expected a map, found {json!r}")
-    found: dict[Value, Value] = {}
-    for pair in json["#map"]:
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise JsonError(f"{where}: expected pairs of key and value, found {pair!r}")
-        found[value_from_itf(key, pair[0], f"{where} key")] = value_from_itf(element, pair[1], where)
-    names = tuple(values(key))
-    if len(json["#map"]) != len(names) or any(name not in found for name in names):
-        raise JsonError(f"{where}: expected each key once")
-    return tuple(found[name] for name in names)

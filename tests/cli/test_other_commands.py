@@ -59,6 +59,9 @@ def test_the_model_is_printed_so_that_it_reads_back() -> None:
 
 
 def test_the_code_of_the_engine_is_printed() -> None:
+    lowered = hacheck("inspect", PAIR, "--lowered", "--check", "naive").out
+    assert " bits\n" in lowered
+    assert "take_over(s: Server 1) when " in lowered
     compile(hacheck("inspect", PAIR, "--python").out, "generated", "exec")
     native = hacheck("inspect", PAIR, "--native", "--check", "naive").out
     assert "define i64 @expand(" in native

@@ -22,7 +22,7 @@ from hacheck.model.ir import (
     System,
     UnaryOperator,
 )
-from hacheck.model.itf import itf_to_states, run_to_itf
+from hacheck.model.itf import run_to_itf
 from hacheck.model.render import changes
 from hacheck.model.run_json import run_from_json, run_to_json
 from hacheck.model.runs import Run, Step
@@ -31,6 +31,7 @@ from hacheck.model.value_storage import type_violation
 from tests.models.exploration import explore
 from tests.models.quorum_election import REFERENCE, REFERENCE_BROKEN, quorum_election
 from tests.nightly import by_night, first_of, nightly
+from tests.properties.itf_reader import itf_to_states
 from tests.strategies import seeded_system, systems
 
 SMALL = [size for size, counts in REFERENCE.items() if counts[0] < 10_000]

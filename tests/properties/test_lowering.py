@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hacheck.checker.explicit.portable.python_program import Code, Wanted, generate
 from hacheck.compile.lowering.layout import pack, slots_of, unpack
-from hacheck.compile.lowering.lowered_text import layout_text, lowered_text
+from hacheck.compile.lowering.lowered_text import lowered_text
 from hacheck.compile.lowering.system import block_size, lower
 from hacheck.model.interpreter import EvaluationError, Interpreter, StoppedAtBound, Taken
 from hacheck.model.ir import (
@@ -186,7 +186,7 @@ def test_lowered_form_reads_like_the_model() -> None:
     text = lowered_text(lowered)
     assert "DropReq(i: Replica 1, j: Replica 2) when req[1][2]\n  step req[1][2] := 0\n" in text
     # without crashes every replica is always up, and none sends to itself
-    assert layout_text(lowered.layout).startswith("18 bits\n    0 +1   0..1      req[1][2]\n")
+    assert text.startswith("18 bits\n    0 +1   0..1      req[1][2]\n")
 
 
 @pytest.mark.parametrize("length", [50, 250])

@@ -6,7 +6,7 @@ import json
 
 from hypothesis import given
 
-from hacheck.model.itf import value_from_itf, value_to_itf
+from hacheck.model.itf import value_to_itf
 from hacheck.model.render import show
 from hacheck.model.types import (
     Type,
@@ -20,6 +20,7 @@ from hacheck.model.types import (
 )
 from hacheck.model.typing import join
 from hacheck.model.value_json import plain_from_json, plain_to_json, value_from_json, value_to_json
+from tests.properties.itf_reader import value_from_itf
 from tests.strategies import typed_values, types
 
 

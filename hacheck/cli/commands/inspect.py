@@ -24,6 +24,10 @@ EPILOG = """
 def inspect(
     spec: SpecArgument,
     ir: Annotated[bool, flag("--ir", help="The typed model: variables, actions, properties.")] = False,
+    lowered: Annotated[
+        bool,
+        flag("--lowered", help="The lowered form, from which all code is made: slots and blocks."),
+    ] = False,
     python: Annotated[bool, flag("--python", help="The Python code the portable engine generates.")] = False,
     native: Annotated[
         bool, flag("--native", help="The LLVM IR the native engine generates, and which reductions it rests on.")
@@ -39,14 +43,20 @@ def inspect(
     from hacheck.cli.selection import one_system
     from hacheck.cli.sources import load_specification
 
-    if ir + python + native + smt > 1:
-        raise BadInput("--ir, --python, --native and --smt: one of them")
+    if ir + lowered + python + native + smt > 1:
+        raise BadInput("--ir, --lowered, --python, --native and --smt: one of them")
     specification = load_specification(spec, no_color=no_color)
     system = one_system(specification, check, parse_settings(settings or ()), no_color=no_color)
     if smt:
         from hacheck.checker.symbolic.smtlib_script import script_of
 
         sys.stdout.write(script_of(system))
+    elif lowered:
+        from hacheck.compile.lowering.lowered_text import lowered_text
+        from hacheck.compile.lowering.system import lower
+        from hacheck.model.interpreter import Interpreter
+
+        sys.stdout.write(lowered_text(lower(system, Interpreter(system).initial_states())))
     elif python or native:
         from hacheck.cli.engines import generated_code, machine_code
 

@@ -25,7 +25,12 @@ _SIGNS = {
 }
 
 
-def layout_text(layout: Layout) -> str:
+def lowered_text(lowered: Lowered) -> str:
+    """The slots, then every action instance: its guard, then its block."""
+    return f"{_layout_text(lowered.layout)}\n{_instances_text(lowered)}"
+
+
+def _layout_text(layout: Layout) -> str:
     """One line for each slot: its bits, the greatest number it holds, its name; constant slots at the end."""
     ordered = sorted(layout.slots, key=lambda slot: (slot.fixed is not None, slot.offset))
     lines = [f"{layout.width} bits"]
@@ -37,8 +42,7 @@ def layout_text(layout: Layout) -> str:
     return "\n".join(lines) + "\n"
 
 
-def lowered_text(lowered: Lowered) -> str:
-    """Every action instance: its guard, then its block."""
+def _instances_text(lowered: Lowered) -> str:
     lines: list[str] = []
     for instance in lowered.instances:
         guard = " and ".join(node_text(test, lowered.layout) for test in instance.guard) or "always"
