@@ -166,8 +166,13 @@ def sarif(document: VerifyDocument, known: Known = frozenset()) -> str:
                 "baselineState": "unchanged" if is_known(one, known) else "new",
             }
         )
-    driver = {"name": "hacheck", "semanticVersion": document.hacheck, "rules": list(rules.values())}
-    content = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": found}]}
+    return sarif_text(document.hacheck, list(rules.values()), found)
+
+
+def sarif_text(version: str, rules: list[dict[str, Any]], results: list[dict[str, Any]]) -> str:
+    """A SARIF file of one run of this version of hacheck."""
+    driver = {"name": "hacheck", "semanticVersion": version, "rules": rules}
+    content = {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from hacheck.documents.audit import AuditDocument
 from hacheck.documents.diagram import DiagramDocument
 from hacheck.documents.document import Document, Json
 from hacheck.documents.implementation import CheckImplDocument, SimulateImplDocument
@@ -31,6 +32,7 @@ DOCUMENTS: Final[tuple[type[Document], ...]] = (
     CheckImplDocument,
     TracesDocument,
     DiagramDocument,
+    AuditDocument,
 )
 """A class for each kind, in the order of the commands that write them."""
 

@@ -14,6 +14,7 @@ from tests.cli.command import hacheck
 
 COMMANDS = (
     "verify",
+    "audit",
     "prove",
     "why",
     "timing",
@@ -56,6 +57,7 @@ def test_help_names_every_protocol_whose_code_can_be_run() -> None:
     "command",
     [
         "verify",
+        "audit",
         "prove",
         "why",
         "timing",

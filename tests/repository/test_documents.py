@@ -60,6 +60,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "check-impl": (("check-impl", "fiorano-shared", "--schedules", "20"),),
     "diagram": (("diagram", "pair.ha"), ("diagram", "pair.ha", "--static")),
+    "audit": (("audit", "pair"), ("audit", "--product", "artemis@2.41", "store")),
     "replay": (("replay", "register.ha", "--check", "cut", "--property", "one_leader", "--on", "plugin:Register"),),
 }
 """Commands for each kind of document, in an order in which later ones find what earlier ones have written."""
@@ -89,6 +90,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list
     examples = SCHEMAS.parents[1] / "examples"
     for path in (*SPECS.glob("*.ha"), *(examples / "proofs").glob("*.ha"), examples / "timing" / "lease.ha"):
         shutil.copy(path, folder)
+    configurations = SCHEMAS.parents[1] / "tests" / "data" / "audit"
+    shutil.copytree(configurations / "artemis_no_check", folder / "pair")
+    shutil.copytree(configurations / "artemis_shared_store", folder / "store")
     for path in (examples / "replay").iterdir():
         if path.is_file():
             shutil.copy(path, folder)

@@ -61,7 +61,7 @@ def constant(
     if described is None:
         names = ", ".join(one.name for one in specification.parameters)
         raise NotVaried(f"unknown setting `{name}`", f"there are: {names}")
-    interval = _interval(specification, name)
+    interval = interval_of(specification, name)
     if interval is None:
         raise NotVaried(f"{name} is not a number with an interval in the spec", "as `param lease = 3 in 1..9`")
     low, high = given or interval
@@ -77,7 +77,8 @@ def constant(
     return Constant(name, low, high, now, described.description)
 
 
-def _interval(specification: Specification, name: str) -> tuple[int, int] | None:
+def interval_of(specification: Specification, name: str) -> tuple[int, int] | None:
+    """The interval that the spec gives a setting; `None` for one that is no number."""
     for one in specification.declarations:
         if isinstance(one, d.Setting) and one.name.text == name and one.type is not None and one.type.kind == "range":
             low, high = one.type.limits

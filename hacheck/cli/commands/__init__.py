@@ -28,6 +28,7 @@ class Command(Struct, frozen=True):
 
 COMMANDS = (
     Command("verify", ASK),
+    Command("audit", ASK),
     Command("prove", ASK),
     Command("why", ASK),
     Command("timing", ASK),

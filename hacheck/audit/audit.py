@@ -1,0 +1,170 @@
+"""An audit: configuration files in, findings out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from hacheck.api.specification import Spec, load
+from hacheck.audit.changes import Change, Search, helping, search_changes
+from hacheck.audit.configuration import Configuration, Node, SettingValue, read_configuration
+from hacheck.audit.contradictions import Contradiction, contradictions
+from hacheck.audit.entries import Unreadable
+from hacheck.audit.exploration import Explorer, Violation, until, violations
+from hacheck.audit.expressions import names_in
+from hacheck.audit.modelling import Modelled, mode_of, modelled, node_names, settings_behind
+from hacheck.audit.reader import FindingKind, Reader
+from hacheck.audit.source_files import Recognised, chosen_reader, recognised, sources_of
+from hacheck.checker.engine import Limits
+from hacheck.checker.verify import CheckResult
+from hacheck.model.property_names import declared_name
+
+CHANGES_SECONDS = 20.0
+"""So long the search for a change goes on, where no limit is given."""
+
+
+class AuditRequest(Struct, frozen=True):
+    """What is to be audited. `product`: its name, with `@VERSION` if that is known; `reader`: a file of the user's own;
+    `faults`: how many of each kind; `settings`: of the spec, which go before all that the files say."""
+
+    paths: tuple[str, ...]
+    product: str | None = None
+    reader: str | None = None
+    faults: Mapping[str, int] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = Limits()
+    search: bool = True
+
+
+class Finding(Struct, frozen=True):
+    """Something that is wrong. `sentence`: what may happen; `violation`: the run that shows it; `causes`: settings that
+    make it possible; `changes`: under which it cannot happen."""
+
+    kind: FindingKind
+    name: str
+    sentence: str
+    violation: Violation | None = None
+    causes: tuple[SettingValue, ...] = ()
+    changes: tuple[Change, ...] = ()
+    contradiction: Contradiction | None = None
+
+
+class Audit(Struct, frozen=True):
+    """What an audit found. `names`: what the nodes of the spec are called in the files; `open`: properties that are not
+    decided, and why; `skipped`: files that were not read, and why."""
+
+    configuration: Configuration
+    spec: Spec
+    model: Modelled
+    result: CheckResult
+    findings: tuple[Finding, ...]
+    search: Search | None
+    names: dict[str, str]
+    files: tuple[str, ...]
+    skipped: tuple[str, ...]
+    open: tuple[tuple[str, str], ...]
+    explored: int
+    seconds: float
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing is wrong in this scope; 1: something is; 3: not decided."""
+        return 1 if self.findings else 3 if self.open else 0
+
+
+def read_system(
+    paths: Sequence[str], product: str | None, reader: str | None
+) -> tuple[Configuration, list[Recognised], list[str]]:
+    """The configuration that files describe, its files, and what was not read. Errors: `InputError`."""
+    sources, skipped = sources_of(paths)
+    chosen, version = chosen_reader(sources, product, reader)
+    found = recognised(chosen, sources)
+    if not any(not chosen.file[one.kind].companion for one in found):
+        raise Unreadable(", ".join(paths), None, f"no file of {chosen.title} is there", _expected(chosen))
+    read = {one.source.shown for one in found}
+    skipped += [f"{one.shown}: no file of {chosen.title}" for one in sources if one.shown not in read]
+    return read_configuration(chosen, found, version), found, skipped
+
+
+def _expected(reader: Reader) -> str:
+    kinds = [f"{' or '.join(kind.names)} with {' or '.join(kind.signature)}" for kind in reader.file.values()]
+    return f"expected: {'; '.join(kinds)}"
+
+
+def audit(
+    request: AuditRequest,
+    proceeding: Callable[[], bool] = lambda: True,
+    phase: Callable[[str], None] = lambda what: None,
+) -> Audit:
+    """Reads the files, explores what they amount to, and looks for a change that helps. `proceeding`: called often,
+    returns whether to go on; `phase`: gets what is being done. Errors: `InputError`."""
+    begun = time.monotonic()
+    phase("reading files")
+    configuration, found, skipped = read_system(request.paths, request.product, request.reader)
+    mode = mode_of(configuration)
+    spec = load(mode.spec)
+    model = modelled(configuration, spec, mode, request.faults)
+    settings = {**model.settings, **request.settings}
+    model = Modelled(model.mode, settings, model.scope, model.made_of, model.notes, model.by_version)
+    phase(f"exploring {spec.name}")
+    explorer = Explorer(spec, mode.check or None, tuple(mode.findings), request.limits, proceeding)
+    result = explorer.result(settings)
+    violated = violations(explorer, settings, model.scope)
+    undecided = tuple((one.prop.name, one.answer.scope) for one in result.properties if one.answer.verdict == "unknown")
+    search = None
+    names = frozenset(one.name for one in violated)
+    if names and request.search and proceeding():
+        phase("looking for settings that help")
+        seconds = request.limits.wall_seconds_max or CHANGES_SECONDS
+        going_on = until(seconds, proceeding)
+        narrow = Explorer(spec, mode.check or None, tuple(sorted(names)), request.limits, going_on)
+        whole = Explorer(spec, mode.check or None, explorer.properties, request.limits, going_on)
+        search = search_changes((narrow, whole), configuration, model, names)
+        search = Search(search.changes, search.tried, search.complete, helping(narrow, model, names))
+        explorer.explored += narrow.explored + whole.explored
+    findings = [
+        *(_contradicting(one) for one in contradictions(configuration, mode)),
+        *(_finding(configuration, model, one, search) for one in violated),
+    ]
+    return Audit(
+        configuration, spec, model, result, tuple(findings), search, node_names(configuration, mode),
+        tuple(dict.fromkeys(one.source.shown for one in found)), tuple(skipped), undecided, explorer.explored,
+        time.monotonic() - begun,
+    )  # fmt: skip
+
+
+def _contradicting(one: Contradiction) -> Finding:
+    return Finding(
+        "contradiction", one.rule.says, one.rule.says, causes=tuple(value for _, value in one.places), contradiction=one
+    )
+
+
+def _finding(configuration: Configuration, model: Modelled, one: Violation, search: Search | None) -> Finding:
+    prop = one.result.prop
+    kind = model.mode.findings.get(prop.name) or model.mode.findings[declared_name(prop.name)]
+    changes = tuple(change for change in (search.changes if search else ()) if prop.name in change.cures)
+    return Finding(
+        kind, prop.name, prop.description or prop.name, one, tuple(_causes(configuration, model, changes)), changes
+    )
+
+
+def _causes(configuration: Configuration, model: Modelled, changes: Sequence[Change]) -> list[SettingValue]:
+    """The settings that make a violation possible: those of which a change prevents it; where there is none, those
+    that choose the mode."""
+    helping_ones = [one for one in changes if not one.brings] or list(changes)
+    least = min((len(one.edits) for one in helping_ones), default=0)
+    clean = [one for one in helping_ones if len(one.edits) == least]
+    names = tuple(dict.fromkeys(edit.name for change in clean for edit in change.edits))
+    if names:
+        edited = {(edit.name, node) for change in clean for edit in change.edits for node in edit.nodes}
+        return [node.values[name] for name in names for node in configuration.nodes if (name, node.name) in edited]
+    return [
+        one for one in settings_behind(configuration, tuple(sorted(names_in(model.mode.when)))) if one.line is not None
+    ]
+
+
+def node_of(configuration: Configuration, value: SettingValue) -> Node | None:
+    """The node that has a value."""
+    return next((node for node in configuration.nodes if node.values.get(value.name) is value), None)

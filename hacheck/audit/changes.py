@@ -1,0 +1,173 @@
+"""The smallest change of the product's settings under which a violation cannot happen: one setting, then two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from msgspec import Struct
+
+from hacheck.api.errors import InputError
+from hacheck.api.specification import Spec
+from hacheck.audit.configuration import Configuration
+from hacheck.audit.exploration import Explorer, Interrupted
+from hacheck.audit.expressions import names_in
+from hacheck.audit.modelling import Modelled, mode_of, modelled
+from hacheck.audit.reader import Remedy, SettingRule
+
+HELPING_MAX = 4
+"""So many changes of one size are reported."""
+
+
+class Edit(Struct, frozen=True):
+    """A setting at another value. `nodes`: on these; `places`: where it stands now, with its value there."""
+
+    name: str
+    value: str
+    nodes: tuple[str, ...]
+    places: tuple[tuple[str, str], ...]
+    label: str
+
+
+class Change(Struct, frozen=True):
+    """Edits that go together: what is violated no more, and what is violated instead."""
+
+    edits: tuple[Edit, ...]
+    cures: frozenset[str]
+    brings: frozenset[str]
+
+
+class Search(Struct, frozen=True):
+    """What the search for changes found. `tried`: how many; `complete`: all with one and two settings were."""
+
+    changes: tuple[Change, ...]
+    tried: int
+    complete: bool
+    remedies: tuple[Remedy, ...] = ()
+
+
+class _Candidate(Struct, frozen=True):
+    edit: Edit
+    configuration: Configuration
+    settings: dict[str, str]
+
+
+def search_changes(
+    explorers: tuple[Explorer, Explorer], configuration: Configuration, model: Modelled, violated: frozenset[str]
+) -> Search:
+    """Looks for changes. Those that cure everything come first, then those that cure most. `explorers`: one of what is
+    violated alone, which is quick and says whether a change helps, and one of all properties, for what helps."""
+    explorer = explorers[1]
+    singles = list(_singles(configuration, explorer.spec, model))
+    found: list[Change] = []
+    tried = 0
+    try:
+        for one in singles:
+            tried += 1
+            found += _effect(explorers, (one.edit,), one.settings, violated)
+        if not _cured(found, violated):
+            for left, right in combinations(singles, 2):
+                settings = _both(left, right, configuration, explorer.spec, model)
+                if settings is None or settings in (left.settings, right.settings):
+                    continue
+                tried += 1
+                found += _effect(explorers, (left.edit, right.edit), settings, violated)
+                if _cured(found, violated) and len([one for one in found if one.cures == violated]) >= HELPING_MAX:
+                    break
+    except Interrupted:
+        return Search(_best(found, violated), tried, False)
+    return Search(_best(found, violated), tried, True)
+
+
+def _cured(found: list[Change], violated: frozenset[str]) -> bool:
+    """Whether each violation is cured by some change that brings no other."""
+    return violated == frozenset().union(*(one.cures for one in found if not one.brings))
+
+
+def _best(found: list[Change], violated: frozenset[str]) -> tuple[Change, ...]:
+    order = sorted(found, key=lambda one: (bool(one.brings), -len(one.cures), len(one.edits)))
+    whole = [one for one in order if one.cures == violated and not one.brings]
+    if whole:
+        least = min(len(one.edits) for one in whole)
+        return tuple(one for one in whole if len(one.edits) == least)[:HELPING_MAX]
+    kept: list[Change] = []
+    for one in order:  # one that cures no more than a smaller one, with as much harm, says nothing
+        if not any(other.cures >= one.cures and other.brings <= one.brings for other in kept):
+            kept.append(one)
+    return tuple(kept[:HELPING_MAX])
+
+
+def _effect(
+    explorers: tuple[Explorer, Explorer], edits: tuple[Edit, ...], settings: Mapping[str, str], violated: frozenset[str]
+) -> Iterator[Change]:
+    narrow, whole = explorers
+    if violated - narrow.violated(settings):
+        after = whole.violated(settings)
+        yield Change(edits, violated - after, after - violated)
+
+
+def _singles(configuration: Configuration, spec: Spec, model: Modelled) -> Iterator[_Candidate]:
+    """Every other value of each setting that the spec's settings are made of, where it makes a difference."""
+    used = sorted({name for names in model.made_of.values() for name in names} | names_in(model.mode.when))
+    for name in used:
+        rule = configuration.reader.setting[name]
+        holders = [node for node in configuration.nodes if name in node.values]
+        if rule.fixed or not holders:
+            continue
+        for value in _alternatives(rule, {node.values[name].text for node in holders}):
+            made = _with(configuration, {name: value}, spec, model)
+            if made is None or made[1] == model.settings:
+                continue
+            changed = [node for node in holders if node.values[name].text != value]
+            edit = Edit(
+                name,
+                value,
+                tuple(node.name for node in changed),
+                tuple((node.values[name].place, node.values[name].text) for node in changed),
+                changed[0].values[name].label,
+            )
+            yield _Candidate(edit, made[0], made[1])
+
+
+def _alternatives(rule: SettingRule, now: set[str]) -> list[str]:
+    words = list(rule.tries) or list(rule.values)
+    if not words and rule.kind in ("flag", "present"):
+        words = ["true", "false"]
+    return [word for word in words if {word} != now]
+
+
+def _with(
+    configuration: Configuration, values: Mapping[str, str], spec: Spec, model: Modelled
+) -> tuple[Configuration, dict[str, str]] | None:
+    """The configuration with other values, and the settings of the spec; `None` where it is of another mode then."""
+    for name, value in values.items():
+        configuration = configuration.with_values(name, value)
+    try:
+        if mode_of(configuration).name != model.mode.name:
+            return None
+        faults = {name: number for name, number in model.scope.items() if name in model.mode.scope}
+        return configuration, modelled(configuration, spec, model.mode, faults).settings
+    except InputError:
+        return None
+
+
+def _both(
+    left: _Candidate, right: _Candidate, configuration: Configuration, spec: Spec, model: Modelled
+) -> dict[str, str] | None:
+    if left.edit.name == right.edit.name:
+        return None
+    values = {left.edit.name: left.edit.value, right.edit.name: right.edit.value}
+    made = _with(configuration, values, spec, model)
+    return None if made is None or made[1] == model.settings else made[1]
+
+
+def helping(explorer: Explorer, model: Modelled, violated: frozenset[str]) -> tuple[Remedy, ...]:
+    """What helps beyond the settings: remedies that cannot be explored, and those that, explored, cure something."""
+    found = []
+    for remedy in model.mode.remedies:
+        try:
+            if not remedy.set or explorer.violated({**model.settings, **remedy.set}) < violated:
+                found.append(remedy)
+        except Interrupted:
+            break
+    return tuple(found)

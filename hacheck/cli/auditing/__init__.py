@@ -1,0 +1,1 @@
+"""What `hacheck audit` does and shows."""

@@ -1,0 +1,214 @@
+"""What `hacheck audit` shows: the verdict, each finding with its run and its settings, what would help, the scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from hacheck.audit.audit import Audit, Finding
+from hacheck.audit.changes import Change, Edit
+from hacheck.audit.configuration import SettingValue
+from hacheck.audit.named_views import named_view, story_of
+from hacheck.audit.source_files import COMPOSE
+from hacheck.checker.described_run import run_title
+from hacheck.checker.run_view.view_reader import ViewReader
+from hacheck.cli.console import seconds, symbols, visible
+from hacheck.cli.pictures.run_picture import RunPicture
+from hacheck.wording import plural
+
+KINDS = {
+    "split_brain": "split brain",
+    "acknowledged_loss": "an acknowledged write is lost",
+    "stale_promoted": "a stale copy takes over",
+    "never_recovers": "it does not recover by itself",
+    "contradiction": "settings contradict each other",
+}
+"""What kinds of findings are called."""
+
+NAMED_MAX = 6
+"""So many settings are named that have no part in the verdict; `--show` lists all."""
+
+
+def show(console: Console, found: Audit) -> None:
+    """All of it, the verdict first."""
+    _print(console, heading(found))
+    _print(console, verdict(console, found))
+    drawn = False
+    for one in found.findings:
+        console.print()
+        _print(console, finding(console, found, one, draw=not drawn))
+        drawn = drawn or one.violation is not None
+    _print(console, causes(found))
+    console.print()
+    _print(console, helps(console, found))
+    _print(console, scope(found))
+
+
+def _print(console: Console, parts: Iterable[RenderableType] | RenderableType) -> None:
+    for part in [parts] if isinstance(parts, Text) or not isinstance(parts, Iterable) else parts:
+        console.print(part)
+
+
+def heading(found: Audit) -> Text:
+    """The product, its mode, and the nodes."""
+    reader, model = found.configuration.reader, found.model
+    version = f" {found.configuration.version}" if found.configuration.version else ""
+    nodes = ", ".join(f"{node.name} ({node.role})" if node.role else node.name for node in found.configuration.nodes)
+    settings, files = plural(len(model.made_of), "setting"), plural(len(found.files), "file")
+    return Text.assemble(
+        (f"{reader.title}{version}", "head"), f", {model.mode.says or model.mode.name}\n",
+        (f"  {plural(len(found.configuration.nodes), 'node')}: ", "quiet"), (visible(nodes), "node"),
+        (f"\n  spec {model.mode.spec}, {settings} of it from {files}", "quiet"),
+    )  # fmt: skip
+
+
+def verdict(console: Console, found: Audit) -> Text:
+    """What came out, in a line."""
+    marks = symbols(console)
+    if found.findings:
+        kinds = dict.fromkeys(KINDS[one.kind] for one in found.findings)
+        return Text(f"{marks.violated} violated: {'; '.join(kinds)}", "bad")
+    if found.open:
+        return Text(f"{marks.unknown} undecided: {', '.join(name for name, _ in found.open)}", "doubt")
+    return Text(f"{marks.holds} nothing is violated in this scope", "good")
+
+
+def finding(console: Console, found: Audit, one: Finding, *, draw: bool) -> Iterable[RenderableType]:
+    """One finding: the sentence and the run, as a picture or as its story."""
+    marks = symbols(console)
+    yield Text.assemble((f"{marks.violated} {KINDS[one.kind]}", "bad"), f": {visible(one.sentence)}")
+    if one.contradiction is not None:
+        yield _indented(_places(found, one.causes))
+        rule = one.contradiction.rule
+        for text in (rule.hint, f"source: {rule.source}" if rule.source else ""):
+            if text:
+                yield _indented(Text(text, "quiet"))
+        return
+    violation = one.violation
+    run = None if violation is None else violation.result.answer.run
+    if violation is None or run is None:
+        return
+    title = run_title(violation.check.system, run)
+    yield _indented(
+        Text(f"this must hold, and is violated in {title} ({one.name} of {found.model.mode.spec})", "quiet")
+    )
+    view = named_view(violation, found.names)
+    if draw:
+        yield Text()
+        yield RunPicture(ViewReader(view))
+    else:
+        yield _indented(Text(story_of(view)))
+
+
+def causes(found: Audit) -> Iterable[RenderableType]:
+    """The settings that make violations possible, each group once, with what they lead to."""
+    groups: dict[tuple[SettingValue, ...], list[str]] = {}
+    for one in found.findings:
+        if one.violation is not None and one.causes:
+            groups.setdefault(one.causes, []).append(KINDS[one.kind])
+    for values, kinds in groups.items():
+        of_what = "" if len(groups) == 1 else f" ({', '.join(dict.fromkeys(kinds))})"
+        yield Text(f"\nwhat makes it possible{of_what}", "head")
+        yield _indented(_places(found, values))
+
+
+def _places(found: Audit, values: Iterable[SettingValue]) -> Text:
+    lines = []
+    for value in values:
+        node = next((node.name for node in found.configuration.nodes if node.values.get(value.name) is value), "")
+        line = Text.assemble(
+            (visible(node), "node"), f"  {visible(value.label)} = {visible(value.text) or 'not set'}  "
+        )
+        line.append(
+            visible(value.place) if value.line is not None else f"absent in {visible(value.file)}: the default", "quiet"
+        )
+        lines.append(line)
+    return Text("\n").join(lines)
+
+
+def helps(console: Console, found: Audit) -> Iterable[RenderableType]:
+    """The smallest changes under which it cannot happen, or what would help instead."""
+    search = found.search
+    if search is None:
+        return
+    wanted = frozenset(one.name for one in found.findings if one.violation is not None)
+    clean = [one for one in search.changes if not one.brings and one.cures == wanted]
+    if clean:
+        yield Text("the smallest change under which it cannot happen in this scope", "head")
+        for change in clean:
+            yield _indented(_change(change, wanted))
+    else:
+        reach = (
+            "one or two of these settings" if search.complete else f"{plural(search.tried, 'change')} that were tried"
+        )
+        yield Text(f"no change of {reach} prevents it without other harm", "head")
+        for change in search.changes:
+            yield _indented(_change(change, wanted))
+    reach = "every one of them" if search.complete else "not all, as time ran out"
+    yield Text(f"  tried: {plural(search.tried, 'change')} of one or two settings, {reach}", "quiet")
+    if search.remedies and not clean:
+        yield Text("what would help", "head")
+        for remedy in search.remedies:
+            explored = " (explored so)" if remedy.set else ""
+            source = f"; {remedy.source}" if remedy.source else ""
+            yield _indented(Text.assemble(remedy.says, (f"{explored}{source}", "quiet")))
+    yield Text()
+
+
+def _change(change: Change, wanted: frozenset[str]) -> Text:
+    text = Text(" and ").join([_edit(edit) for edit in change.edits])
+    if change.cures != wanted:
+        text.append(f"\n  prevents {', '.join(sorted(change.cures))}", "quiet")
+    if change.brings:
+        text.append(f"\n  but then {', '.join(sorted(change.brings))} is violated", "warn")
+    return text
+
+
+def _edit(edit: Edit) -> Text:
+    now = ", ".join(dict.fromkeys(text or "not set" for _, text in edit.places))
+    places = ", ".join(place for place, _ in edit.places)
+    return Text.assemble(
+        (f"{visible(edit.label)} = {visible(edit.value)}", "name"), f" instead of {visible(now)}",
+        (f"  in {visible(places)}", "quiet"),
+    )  # fmt: skip
+
+
+def scope(found: Audit) -> Iterable[RenderableType]:
+    """How far the answer reaches: faults, assumptions, what was not read."""
+    described = {one.name: one.description for one in found.spec.settings}
+    budget = ", ".join(f"{name} = {number}" for name, number in found.model.scope.items())
+    faults = "; ".join(found.result.system.faults) or "none"
+    yield Text.assemble(("scope  ", "head"), f"faults: {visible(faults)}")
+    if budget:
+        yield _indented(Text(f"{budget}; --faults {next(iter(found.model.scope))}=N changes that", "quiet"))
+    for name, sentence in found.model.mode.assumes.items():
+        yield _indented(Text(f"assumed: {sentence or described.get(name, name)} ({name})", "quiet"))
+    notes = list(found.model.notes)
+    if found.model.by_version:
+        first = found.configuration.reader.name
+        notes.append(
+            f"{', '.join(found.model.by_version)} depends on the version of the product, which no file has: the newest "
+            f"counts; --product {first}@VERSION says which"
+        )
+    unknown = [value for node in found.configuration.nodes for value in node.values.values() if value.unknown]
+    for value in unknown:
+        counts = f"{value.text} counts" if value.text else "it is passed over"
+        notes.append(f"{value.place}: the reader does not know {value.label} = {value.unknown}; {counts}")
+    for note in notes:
+        yield _indented(Text(visible(note), "warn"))
+    passed = list(dict.fromkeys(one.path for one in found.configuration.passed))
+    if passed:
+        more = f" and {len(passed) - NAMED_MAX} more" if len(passed) > NAMED_MAX else ""
+        names = ", ".join(passed[:NAMED_MAX])
+        yield _indented(Text(f"not part of the verdict: {visible(names)}{more}; --show lists them", "quiet"))
+    for text in found.skipped[:NAMED_MAX]:
+        if not any(part.strip("*") in text for part in COMPOSE):
+            yield _indented(Text(f"not read: {visible(text)}", "quiet"))
+    yield Text(f"{plural(found.explored, 'exploration')}, {seconds(found.seconds)}", "quiet")
+
+
+def _indented(inner: RenderableType, columns: int = 2) -> RenderableType:
+    return Padding(inner, (0, 0, 0, columns))
