@@ -28,7 +28,7 @@ from hacheck.checker.explicit.liveness.graph_fields import (
     TARGET_BITS,
 )
 from hacheck.checker.explicit.search.control_words import SHIFT, TABLE
-from hacheck.checker.explicit.search.state_kernels import W, copy, hash_of, same, stands_for
+from hacheck.checker.explicit.search.state_kernels import stands_for
 from hacheck.compile.kernels.language import (
     call,
     fetch_add64,
@@ -41,6 +41,7 @@ from hacheck.compile.kernels.language import (
     store64,
     trailing_zeros,
 )
+from hacheck.compile.kernels.packed_states import W, copy, hash_of, same
 
 RECENT_MASK = (1 << 13) - 1  # set when the kernels are compiled
 """How many of the states that were looked up lately are kept, less one."""

@@ -30,8 +30,8 @@ from hacheck.checker.explicit.liveness.graph_fields import (
     TARGET,
     TARGET_BITS,
 )
-from hacheck.checker.explicit.search.state_kernels import W
 from hacheck.compile.kernels.language import load32, load64, store32, store64
+from hacheck.compile.kernels.packed_states import W
 
 QUEUED = 1
 """The number of a vertex in the queue of a walk."""

@@ -42,7 +42,6 @@ from hacheck.checker.explicit.liveness.graph_fields import (
     TARGET_BITS,
     UNREACHED,
 )
-from hacheck.checker.explicit.search.state_kernels import W, copy
 from hacheck.compile.kernels.language import (
     compare_swap64,
     fetch_add64,
@@ -56,6 +55,7 @@ from hacheck.compile.kernels.language import (
     store64,
     store64_relaxed,
 )
+from hacheck.compile.kernels.packed_states import W, copy
 
 
 def doubt(ground: int, first: int, n: int, goal: int) -> None:

@@ -46,10 +46,7 @@ from hacheck.checker.explicit.search.state_kernels import (
     EXACT,
     LOW,
     NOWHERE,
-    W,
-    copy,
     hash_states,
-    same,
     slot_for,
     stands_for,
 )
@@ -66,6 +63,7 @@ from hacheck.compile.kernels.language import (
     store64,
     store64_relaxed,
 )
+from hacheck.compile.kernels.packed_states import W, copy, same
 
 # Set when the kernels are compiled, as those of `state_kernels` are:
 FILTER_MASK = (1 << 14) - 1  # states seen lately that are kept, less one

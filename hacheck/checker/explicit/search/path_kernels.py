@@ -35,7 +35,7 @@ from hacheck.checker.explicit.search.control_words import (
     TAGS,
 )
 from hacheck.checker.explicit.search.explore_kernels import part_of
-from hacheck.checker.explicit.search.state_kernels import CORE, LOW, NOWHERE, W, hash_of, hash_states, same
+from hacheck.checker.explicit.search.state_kernels import CORE, LOW, NOWHERE, hash_states
 from hacheck.compile.kernels.language import (
     call,
     compare_swap64,
@@ -44,6 +44,7 @@ from hacheck.compile.kernels.language import (
     load64,
     store64,
 )
+from hacheck.compile.kernels.packed_states import W, hash_of, same
 
 STOP = 1 << 31  # in a tag: the outcome is no step
 

@@ -1,4 +1,4 @@
-"""States and the visited set, in the kernel language.
+"""The visited set, in the kernel language.
 
 A state is `W` words. Its index counts states of the log: state `i` is at `LOG + i * W * 8`. A slot of the visited set
 is 0 or `tag << 32 | index + 1`, the tag being the upper half of the state's hash; or, if `EXACT` is 0, the hash itself.
@@ -15,71 +15,22 @@ from hacheck.checker.explicit.search.control_words import (
     SHIFT,
     TABLE,
 )
+from hacheck.compile.kernels import packed_states
 from hacheck.compile.kernels.language import (
     compare_swap64,
     load64,
     load64_relaxed,
-    multiply_high,
     prefetch,
     store64,
 )
+from hacheck.compile.kernels.packed_states import W, hash_of, same
 
-# Set when the kernels are compiled:
-W = 1  # words of a state
+# Set when the kernels are compiled, as those of `packed_states` are:
 ALONE = 0  # whether one thread works on its own
 EXACT = 1  # whether slots hold indices, or else fingerprints
-HASH_MASK = (1 << 64) - 1  # bits of the hash that are used: all, except in tests that want collisions
 
 LOW = (1 << 32) - 1
 NOWHERE = (1 << 64) - 1
-
-
-# ---- states --------------------------------------------------------------------------------------------------------
-
-
-def mixed(x: int) -> int:
-    """Another number for each number, its bits well spread."""
-    x = (x ^ (x >> 32)) * 0x9E3779B97F4A7C15
-    x = (x ^ (x >> 29)) * 0xD6E8FEB86659FD93
-    return x ^ (x >> 32)
-
-
-def folded(left: int, right: int) -> int:
-    """Both halves of a product in one word."""
-    return (left * right) ^ multiply_high(left, right)
-
-
-def hash_of(state: int) -> int:
-    """64 bits that depend on every bit of the state; different ones for different states of one word."""
-    h = load64(state, 0)
-    for w in range(1, W, 2):
-        if w + 1 < W:
-            h = folded(h ^ 0xA24BAED4963EE407, load64(state, w) ^ 0x9FB21C651E98DF25) + load64(state, w + 1)
-        else:
-            h = folded(h ^ 0xA24BAED4963EE407, load64(state, w) ^ 0x9FB21C651E98DF25)
-    return mixed(h) & HASH_MASK
-
-
-def same(left: int, right: int) -> int:
-    """Whether two states are equal."""
-    difference = load64(left, 0) ^ load64(right, 0)
-    for w in range(1, W):
-        difference = difference | (load64(left, w) ^ load64(right, w))
-    return difference == 0
-
-
-def copy(to: int, state: int) -> None:
-    """Copies a state: two words at once, for LLVM cannot see that storing one leaves the next unchanged."""
-    for w in range(0, W - 1, 2):
-        first = load64(state, w)
-        second = load64(state, w + 1)
-        store64(to, w, first)
-        store64(to, w + 1, second)
-    if W % 2:
-        store64(to, W - 1, load64(state, W - 1))
-
-
-# ---- the visited set -----------------------------------------------------------------------------------------------
 
 
 def mark_of(h: int) -> int:
@@ -180,7 +131,7 @@ def locate(states: int, n: int, indices: int, shared: int) -> None:
         i += 1
 
 
-CORE = (mixed, folded, hash_of, hash_states, same, copy, mark_of, slot_for, stands_for)
+CORE = (*packed_states.KERNELS, hash_states, mark_of, slot_for, stands_for)
 """What other kernels build on."""
 
 KERNELS = (*CORE, rehash, enter, locate)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.search.state_kernels import W
 from hacheck.compile.kernels.language import load32, load64, store64
+from hacheck.compile.kernels.packed_states import W
 from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,
     FEW,

@@ -7,8 +7,8 @@ on. All that is known of a step stands in its move.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.search.state_kernels import W, copy, folded
 from hacheck.compile.kernels.language import call, load32, load64, store64
+from hacheck.compile.kernels.packed_states import W, copy, folded
 from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,
     HASHES,

@@ -6,8 +6,8 @@ bounds were met by actions that write no line, and the properties violated.
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.search.state_kernels import W
 from hacheck.compile.kernels.language import call, load8, load32, load64, prefetch, store32, store64
+from hacheck.compile.kernels.packed_states import W
 from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,
     EPOCH,

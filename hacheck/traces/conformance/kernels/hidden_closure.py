@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.search.state_kernels import W
 from hacheck.compile.kernels.language import call, load8, load64, store64
+from hacheck.compile.kernels.packed_states import W
 from hacheck.traces.conformance.kernels.control import (
     BLOCK,
     BYTES,

@@ -6,8 +6,8 @@ of them. That is seen by stamps: what is in the set that is listed now has the c
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.search.state_kernels import W, copy, hash_of, mixed, same
 from hacheck.compile.kernels.language import load32, load64, prefetch, store32, store64
+from hacheck.compile.kernels.packed_states import W, copy, hash_of, mixed, same
 from hacheck.traces.conformance.kernels.automaton_fields import (
     AHEAD_SHIFT,
     EPOCH,

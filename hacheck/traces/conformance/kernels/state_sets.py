@@ -7,8 +7,8 @@ next records are. All candidates that have taken the same records are a set; tho
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.search.state_kernels import W, hash_of, same
 from hacheck.compile.kernels.language import load64, store64
+from hacheck.compile.kernels.packed_states import W, hash_of, same
 from hacheck.traces.conformance.kernels.control import (
     CAPACITY,
     COUNT,

@@ -5,9 +5,9 @@ A set of candidates is closed under steps that take no record; a step that takes
 
 from __future__ import annotations
 
-from hacheck.checker.explicit.search import state_kernels
-from hacheck.checker.explicit.search.state_kernels import W
+from hacheck.compile.kernels import packed_states
 from hacheck.compile.kernels.language import call, load64, store64
+from hacheck.compile.kernels.packed_states import W
 from hacheck.traces.conformance.kernels import (
     automaton_loop,
     automaton_moves,
@@ -262,7 +262,7 @@ def follow_parts(control: int, records: int, parts: int, count: int, results: in
 
 
 KERNELS = (
-    *state_kernels.CORE,
+    *packed_states.KERNELS,
     *state_sets.KERNELS,
     *hidden_closure.KERNELS,
     *set_numbering.KERNELS,
