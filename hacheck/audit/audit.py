@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hacheck.api.specification import Spec, load
 from hacheck.audit.changes import Change, Search, helping, search_changes
@@ -20,9 +21,6 @@ from hacheck.audit.source_files import Recognised, chosen_reader, recognised, so
 from hacheck.checker.engine import Limits
 from hacheck.checker.verify import CheckResult
 from hacheck.model.property_names import declared_name
-
-CHANGES_SECONDS = 20.0
-"""So long the search for a change goes on, where no limit is given."""
 
 
 class AuditRequest(Struct, frozen=True):
@@ -117,12 +115,11 @@ def audit(
     names = frozenset(one.name for one in violated)
     if names and request.search and proceeding():
         phase("looking for settings that help")
-        seconds = request.limits.wall_seconds_max or CHANGES_SECONDS
-        going_on = until(seconds, proceeding)
+        going_on = until(request.limits.wall_seconds_max, proceeding)
         narrow = Explorer(spec, mode.check or None, tuple(sorted(names)), request.limits, going_on)
         whole = Explorer(spec, mode.check or None, explorer.properties, request.limits, going_on)
         search = search_changes((narrow, whole), configuration, model, names)
-        search = Search(search.changes, search.tried, search.complete, helping(narrow, model, names))
+        search = replace(search, remedies=helping(narrow, model, names))
         explorer.explored += narrow.explored + whole.explored
     findings = [
         *(_contradicting(one) for one in contradictions(configuration, mode)),
@@ -145,17 +142,24 @@ def _finding(configuration: Configuration, model: Modelled, one: Violation, sear
     prop = one.result.prop
     kind = model.mode.findings.get(prop.name) or model.mode.findings[declared_name(prop.name)]
     changes = tuple(change for change in (search.changes if search else ()) if prop.name in change.cures)
+    of_kinds = [change for one in (search.by_fault if search else ()) for change in one.changes]
+    alone = [change for change in of_kinds if prop.name in change.cures]
     return Finding(
-        kind, prop.name, prop.description or prop.name, one, tuple(_causes(configuration, model, changes)), changes
+        kind,
+        prop.name,
+        prop.description or prop.name,
+        one,
+        tuple(_causes(configuration, model, [*changes, *alone])),
+        changes,
     )
 
 
 def _causes(configuration: Configuration, model: Modelled, changes: Sequence[Change]) -> list[SettingValue]:
-    """The settings that make a violation possible: those of which a change prevents it; where there is none, those
-    that choose the mode."""
-    helping_ones = [one for one in changes if not one.brings] or list(changes)
-    least = min((len(one.edits) for one in helping_ones), default=0)
-    clean = [one for one in helping_ones if len(one.edits) == least]
+    """The settings that make a violation possible: those of which a change prevents it, or what a kind of fault alone
+    leads to; where there is none, those that choose the mode."""
+    by_one = [one for one in changes if not one.brings] or list(changes)
+    least = min((len(one.edits) for one in by_one), default=0)
+    clean = [one for one in by_one if len(one.edits) == least]
     names = tuple(dict.fromkeys(edit.name for change in clean for edit in change.edits))
     if names:
         edited = {(edit.name, node) for change in clean for edit in change.edits for node in edit.nodes}

@@ -37,13 +37,23 @@ class Change(Struct, frozen=True):
     brings: frozenset[str]
 
 
+class OneKind(Struct, frozen=True):
+    """What faults of one kind alone lead to, and the single settings that prevent some of it."""
+
+    fault: str
+    violated: frozenset[str]
+    changes: tuple[Change, ...]
+
+
 class Search(Struct, frozen=True):
-    """What the search for changes found. `tried`: how many; `complete`: all with one and two settings were."""
+    """What the search for changes found. `tried`: how many; `complete`: all with one and two settings were;
+    `by_fault`: what each kind of fault alone leads to, where no single setting prevents everything."""
 
     changes: tuple[Change, ...]
     tried: int
     complete: bool
     remedies: tuple[Remedy, ...] = ()
+    by_fault: tuple[OneKind, ...] = ()
 
 
 class _Candidate(Struct, frozen=True):
@@ -60,12 +70,14 @@ def search_changes(
     explorer = explorers[1]
     singles = list(_singles(configuration, explorer.spec, model))
     found: list[Change] = []
+    kinds: list[OneKind] = []
     tried = 0
     try:
         for one in singles:
             tried += 1
             found += _effect(explorers, (one.edit,), one.settings, violated)
         if not _cured(found, violated):
+            kinds += _by_fault(explorers[0], singles, model)
             for left, right in combinations(singles, 2):
                 settings = _both(left, right, configuration, explorer.spec, model)
                 if settings is None or settings in (left.settings, right.settings):
@@ -75,8 +87,25 @@ def search_changes(
                 if _cured(found, violated) and len([one for one in found if one.cures == violated]) >= HELPING_MAX:
                     break
     except Interrupted:
-        return Search(_best(found, violated), tried, False)
-    return Search(_best(found, violated), tried, True)
+        return Search(_best(found, violated), tried, False, by_fault=tuple(kinds))
+    return Search(_best(found, violated), tried, True, by_fault=tuple(kinds))
+
+
+def _by_fault(explorer: Explorer, singles: list[_Candidate], model: Modelled) -> Iterator[OneKind]:
+    """What each kind of fault alone leads to, where there are several."""
+    kinds = [name for name, number in model.scope.items() if number and name != model.mode.total]
+    if len(kinds) < 2:
+        return
+    for kind in kinds:
+        others = {name: "0" for name in kinds if name != kind}
+        violated = explorer.violated({**model.settings, **others})
+        if not violated:
+            continue
+        changes = []
+        for one in singles:
+            cures = violated - explorer.violated({**one.settings, **others})
+            changes += [Change((one.edit,), cures, frozenset())] if cures else []
+        yield OneKind(kind, violated, tuple(sorted(changes, key=lambda one: -len(one.cures))))
 
 
 def _cured(found: list[Change], violated: frozenset[str]) -> bool:

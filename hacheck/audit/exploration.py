@@ -17,6 +17,9 @@ from hacheck.checker.verify import CheckResult, Prepared, PropertyResult, run_ch
 from hacheck.model.interpreter import replay
 from hacheck.model.property_names import declared_name, expanded
 
+SEARCH_SECONDS = 20.0
+"""So much work of the processor the search for a change may take, where no limit is given."""
+
 
 class Interrupted(Exception):
     """The user, or the time limit, has ended the search."""
@@ -105,7 +108,11 @@ def _smaller(scope: Mapping[str, int], most: int) -> Iterator[dict[str, int]]:
     return (dict(zip(scope, one, strict=True)) for one in fewer)
 
 
-def until(seconds: float, proceeding: Callable[[], bool]) -> Callable[[], bool]:
-    """Goes on until a time has passed, or the user ends it."""
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() < end and proceeding()
+def until(seconds: float | None, proceeding: Callable[[], bool]) -> Callable[[], bool]:
+    """Goes on until a time has passed by the clock, by default `SEARCH_SECONDS` of this process's own work, which other
+    work on the machine does not shorten, or until the user ends it."""
+    if seconds is not None:
+        end = time.monotonic() + seconds
+        return lambda: time.monotonic() < end and proceeding()
+    last = time.process_time() + SEARCH_SECONDS
+    return lambda: time.process_time() < last and proceeding()

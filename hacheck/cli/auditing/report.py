@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hacheck.audit.audit import Audit, Finding
-from hacheck.audit.changes import Change, Edit
+from hacheck.audit.changes import Change, Edit, OneKind
 from hacheck.audit.configuration import SettingValue
 from hacheck.audit.named_views import named_view, story_of
 from hacheck.audit.source_files import COMPOSE
@@ -148,6 +148,8 @@ def helps(console: Console, found: Audit) -> Iterable[RenderableType]:
         for change in search.changes:
             yield _indented(_change(change, wanted))
     reach = "every one of them" if search.complete else "not all, as time ran out"
+    for one in search.by_fault:
+        yield _indented(_one_kind(found, one))
     yield Text(f"  tried: {plural(search.tried, 'change')} of one or two settings, {reach}", "quiet")
     if search.remedies and not clean:
         yield Text("what would help", "head")
@@ -156,6 +158,18 @@ def helps(console: Console, found: Audit) -> Iterable[RenderableType]:
             source = f"; {remedy.source}" if remedy.source else ""
             yield _indented(Text.assemble(remedy.says, (f"{explored}{source}", "quiet")))
     yield Text()
+
+
+def _one_kind(found: Audit, one: OneKind) -> Text:
+    """What a kind of fault alone leads to, and the settings that prevent it."""
+    kinds = dict.fromkeys(KINDS[finding.kind] for finding in found.findings if finding.name in one.violated)
+    text = Text.assemble((f"{one.fault} alone", "name"), f" lead to: {', '.join(kinds)}")
+    whole = [change for change in one.changes if change.cures == one.violated]
+    for change in whole or one.changes[:2]:
+        text.append("\n  prevented by " if change in whole else "\n  partly prevented by ").append(
+            _change(change, change.cures)
+        )
+    return text if one.changes else text.append("; no single setting prevents it")
 
 
 def _change(change: Change, wanted: frozenset[str]) -> Text:
@@ -169,10 +183,10 @@ def _change(change: Change, wanted: frozenset[str]) -> Text:
 
 def _edit(edit: Edit) -> Text:
     now = ", ".join(dict.fromkeys(text or "not set" for _, text in edit.places))
-    places = ", ".join(place for place, _ in edit.places)
+    places = [place if ":" in place else node for node, (place, _) in zip(edit.nodes, edit.places, strict=True)]
     return Text.assemble(
         (f"{visible(edit.label)} = {visible(edit.value)}", "name"), f" instead of {visible(now)}",
-        (f"  in {visible(places)}", "quiet"),
+        (f"  on {visible(', '.join(places))}", "quiet"),
     )  # fmt: skip
 
 
@@ -184,7 +198,10 @@ def scope(found: Audit) -> Iterable[RenderableType]:
     yield Text.assemble(("scope  ", "head"), f"faults: {visible(faults)}")
     if budget:
         yield _indented(Text(f"{budget}; --faults {next(iter(found.model.scope))}=N changes that", "quiet"))
+    chosen = dict(found.result.system.settings)
     for name, sentence in found.model.mode.assumes.items():
+        if chosen.get(name) == "off":
+            continue
         yield _indented(Text(f"assumed: {sentence or described.get(name, name)} ({name})", "quiet"))
     notes = list(found.model.notes)
     if found.model.by_version:

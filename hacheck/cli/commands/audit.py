@@ -51,7 +51,7 @@ BEFORE = "The files as they were: another path, or a git revision. Shows what th
 REPORT = "Write one HTML page: findings, each run as a picture to step through, settings."
 SARIF = "Write SARIF: each finding at the settings that make it possible."
 WATCH = "Audit again each time a file is saved; Ctrl-C ends."
-TIME = "Stop exploring, and looking for a change, after this long each: 90, 5m. By default 20 s for the latter."
+TIME = "Stop exploring, and then looking for a change, after this long: 90, 5m."
 
 Paths = Annotated[list[str], Argument("PATH…", PATHS, reads="file")]
 Product = Annotated[One, option("--product", metavar="NAME[@VERSION]", help=PRODUCT, offers=products_beginning)]
