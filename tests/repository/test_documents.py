@@ -29,8 +29,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("verify", "pair.ha", "--recheck", "5s"),
         ("verify", "overflow.ha"),
         ("verify", "beat.ha"),
-        ("verify", "beat.ha", "--engine", "induction", "--time", "2s"),
-        ("verify", "pair.ha", "--check", "default", "--raise-bounds", "--time", "5s"),
+        ("verify", "beat.ha", "--engine", "induction", "--time", "60s"),
+        ("verify", "pair.ha", "--check", "default", "--raise-bounds", "--time", "60s"),
     ),
     "simulate": (("simulate", "pair.ha", "--seed", "7"), ("simulate", "overflow.ha", "--seed", "1")),
     "simulate-traces": (("simulate", "pair.ha", "--traces", "20", "--out", "made", "--mutate", "0.5", "--jobs", "1"),),
@@ -38,9 +38,9 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "conform": (("conform", "pair.ha", "made", "--within", "one_active=1ms"),),
     "prove": (
         ("prove", "quorum_election.ha", "--time", "60s"),
-        ("prove", "lock_servers.ha", "--given", "--time", "20s"),
-        ("prove", "overflow.ha", "--time", "2s"),
-        ("prove", "beat.ha", "--time", "2s"),
+        ("prove", "lock_servers.ha", "--given", "--time", "60s"),
+        ("prove", "overflow.ha", "--time", "60s"),
+        ("prove", "beat.ha", "--time", "60s"),
     ),
     "timing": (("timing", "lease.ha", "--vary", "margin=1..2", "--vary", "pause=0..2", "--set", "drift=1"),),
     "simulate-impl": (
