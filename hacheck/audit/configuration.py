@@ -16,6 +16,7 @@ from hacheck.audit.source_files import Recognised
 
 TRUE, FALSE = ("true", "yes", "on", "1", "enabled"), ("false", "no", "off", "0", "disabled")
 NUMBER = re.compile(r"([-+]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)")
+RANKS = ("first", "second", "third", "further")
 BYTES = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 REFERENCE = re.compile(r"\$\{[^}:]*:-?([^}]*)\}")
 """A variable with a default, as products and compose files write it."""
@@ -56,6 +57,7 @@ class Node(Struct, frozen=True):
     file: str
     line: int | None
     values: Mapping[str, SettingValue]
+    folder: str = ""
 
 
 class Passed(Struct, frozen=True):
@@ -115,7 +117,7 @@ def read_configuration(reader: Reader, found: Sequence[Recognised], version: str
                     above = _above(reader.file[one.kind]) if entry is not None and part is one else ""
                     values[setting] = _value(setting, rule, inner, part.source.shown, version, used, above)
         line = None if entry is None else entry.line
-        nodes.append(Node(name, one.kind, "", one.source.shown, line, values))
+        nodes.append(Node(name, one.kind, "", one.source.shown, line, values, one.source.folder))
     roled = with_roles(reader, nodes, version)
     checked = [
         replace(
@@ -154,13 +156,17 @@ def _names(reader: Reader, found: Sequence[Recognised]) -> list[tuple[Recognised
     own = [name for _, _, name in made]
     if not all(own) or len(set(own)) < len(own):
         own = [name if name and own.count(name) == 1 else by_file[place] for place, name in enumerate(own)]
-    taken: dict[str, int] = {}
-    result = []
-    for (one, entry, _), name in zip(made, own, strict=True):
-        name = name or one.kind
-        taken[name] = taken.get(name, 0) + 1
-        result.append((one, entry, name if taken[name] == 1 else f"{name}-{taken[name]}"))
-    return result
+    kinds = list(reader.file)
+    taken: set[str] = set()
+    result: dict[int, tuple[Recognised, Entry | None, str]] = {}
+    for place in sorted(range(len(made)), key=lambda place: kinds.index(made[place][0].kind)):
+        one, entry, _ = made[place]
+        name = own[place] or one.kind
+        others = (f"{name} ({one.kind})", *(f"{name} ({one.kind} {number})" for number in range(2, len(made) + 2)))
+        name = next(text for text in (name, *others) if text not in taken)
+        taken.add(name)
+        result[place] = one, entry, name
+    return [result[place] for place in range(len(made))]
 
 
 def _own_name(kind: FileKind, entries: tuple[Entry, ...]) -> str:
@@ -199,6 +205,10 @@ class OneNode(Struct):
         """Whether the product is this version or later."""
         return is_since(self.version, version)
 
+    def beside(self, group: str, other: str) -> int:
+        """Of one node nothing is known about others."""
+        return 0
+
 
 class AllNodes(Struct):
     """What names stand for in an expression about all nodes."""
@@ -233,6 +243,11 @@ class AllNodes(Struct):
         """Whether the product is this version or later."""
         return is_since(self.configuration.version, version)
 
+    def beside(self, group: str, other: str) -> int:
+        """How many nodes of a role or kind have their files in a folder with those of another."""
+        hosts = {node.folder for node in self.configuration.nodes if other in (node.role, node.kind)}
+        return sum(1 for node in self.configuration.nodes if group in (node.role, node.kind) and node.folder in hosts)
+
 
 def with_roles(reader: Reader, nodes: Sequence[Node], version: str | None) -> tuple[Node, ...]:
     """The nodes with the roles that their settings give them."""
@@ -241,7 +256,17 @@ def with_roles(reader: Reader, nodes: Sequence[Node], version: str | None) -> tu
         text = reader.file[node.kind].role
         role = str(evaluate(text, OneNode(node, version)) or "") if text else ""
         made.append(replace(node, role=role))
+    ranked = {name: kind.rank for name, kind in reader.file.items() if kind.rank}
+    for name, text in ranked.items():
+        values = {node.name: evaluate(text, OneNode(node, version)) for node in made if node.kind == name}
+        order = sorted(values, key=lambda one: -_number_or_zero(values[one]))
+        roles = {one: RANKS[min(place, len(RANKS) - 1)] for place, one in enumerate(order)}
+        made = [replace(node, role=roles.get(node.name, node.role)) for node in made]
     return tuple(made)
+
+
+def _number_or_zero(value: Value) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def is_since(version: str | None, wanted: str) -> bool:
@@ -260,10 +285,13 @@ def _value(
     name: str, rule: SettingRule, entries: tuple[Entry, ...], file: str, version: str | None, used: set[int], above: str
 ) -> SettingValue:
     found: Found | None = None
+    many: list[Found] = []
     for path in rule.path:
-        for one in found_at(entries, path.removeprefix(f"{above}/") if above else path):
-            used.add(id(one.entry))
-            found = one if found is None else found
+        here = list(found_at(entries, path.removeprefix(f"{above}/") if above else path))
+        used.update(id(one.entry) for one in here)
+        many = many or here
+    if many:
+        found = many[0]
     default = default_of(rule, version)
     assumed = "" if default is None else _as_text(default)
     if found is None:
@@ -272,6 +300,9 @@ def _value(
     entry = found.entry
     where = entry.file or file
     text = entry.value or ""
+    if rule.kind == "count":
+        number = sum(1 + (one.entry.value or "").count(",") for one in many)
+        return SettingValue(name, found.path, number, str(number), where, entry.line)
     if rule.kind == "secret":
         return SettingValue(name, found.path, entry.digest or text, HIDDEN, where, entry.line)
     value, unknown = parse_value(rule, text, where, entry.line)
@@ -345,6 +376,7 @@ def _passed(reader: Reader, found: Sequence[Recognised], used: set[int]) -> Iter
         ignored |= {id(leaf.entry) for path in reader.ignored for inner in found_at(one.entries, path)
                     for leaf in leaves((inner.entry,))}  # fmt: skip
         for leaf in leaves(one.entries):
-            if id(leaf.entry) not in used and id(leaf.entry) not in ignored:
+            known = {id(leaf.entry), *(id(word) for word in leaf.entry.inner)}
+            if not known & (used | ignored):
                 file = leaf.entry.file or one.source.shown
                 yield Passed(file, leaf.entry.line, leaf.path, leaf.entry.value or "")

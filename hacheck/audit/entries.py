@@ -87,12 +87,12 @@ def _plain(name: str) -> str:
 
 
 def leaves(entries: Iterable[Entry], above: str = "") -> Iterator[Found]:
-    """Every entry that has a value, or nothing in it, with its path."""
+    """Every entry that has a value, or nothing in it, with its path. Words of a value are no entries of their own."""
     for entry in entries:
         path = f"{above}/{entry.name}" if above else entry.name
         if entry.value is not None or not entry.inner:
             yield Found(path, entry)
-        yield from leaves(entry.inner, path)
+        yield from leaves((inner for inner in entry.inner if entry.value is None or not inner.name.isdigit()), path)
 
 
 def without_secrets(entries: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -106,4 +106,4 @@ def _hidden(entry: Entry) -> Entry:
         value, digest = HIDDEN, hmac.new(_KEY, value.encode(), sha256).hexdigest()
     elif value:
         value = IN_ADDRESS.sub(lambda found: f"{found[1]}:{HIDDEN}" if found[1] else f"{found[2]}{HIDDEN}", value)
-    return replace(entry, value=value, inner=without_secrets(entry.inner), digest=digest)
+    return replace(entry, value=value, inner=() if digest else without_secrets(entry.inner), digest=digest)

@@ -3,7 +3,8 @@
 Numbers, texts, names of settings, `and or not`, comparisons, `in`, `+ - * /`, `A if B else C`. Over several nodes:
 `any(E)`, `all(E)`, `count(E)`, `same(E)`, `distinct(E)`, `min(E)`, `max(E)`, `sum(E)`, where E is about one node; a
 second argument names a role or a kind of file, such as `any(quorum, 'primary')`. `nodes('primary')` counts nodes,
-`since('2.20')` compares the version, `have(name)` says whether a file has that setting.
+`beside('sentinel', 'server')` those on the host
+of another, `since('2.20')` compares the version, `have(name)` says whether a file has that setting.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ class Scope(Protocol):
 
     def since(self, version: str) -> bool:
         """Whether the product is this version or a later one."""
+
+    def beside(self, group: str, other: str) -> int:
+        """How many nodes of a group are on the host of a node of another group."""
 
 
 OVER_NODES: dict[str, Callable[[list[Value]], Value]] = {
@@ -176,6 +180,8 @@ def _call(name: str, arguments: list[ast.expr], scope: Scope) -> Value:
             return scope.count(str(_value(group_of, scope)))
         case "since", [version]:
             return scope.since(str(_value(version, scope)))
+        case "beside", [group_of, other]:
+            return scope.beside(str(_value(group_of, scope)), str(_value(other, scope)))
         case "have", [ast.Name(id=setting)]:
             return scope.is_given(setting)
         case _:

@@ -17,7 +17,7 @@ from hacheck.audit.formats import FormatName
 FindingKind: TypeAlias = Literal[
     "split_brain", "acknowledged_loss", "stale_promoted", "never_recovers", "contradiction"
 ]
-SettingKind: TypeAlias = Literal["flag", "number", "duration", "size", "text", "present", "secret"]
+SettingKind: TypeAlias = Literal["flag", "number", "duration", "size", "text", "present", "secret", "count"]
 
 READERS = Path(__file__).parent / "readers"
 
@@ -31,7 +31,8 @@ SECONDS: Mapping[str, float] = {
 class FileKind(Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of file. `names`: patterns of file names; `signature`: paths, one of which a file of this kind has.
     `nodes`: a path, each entry of which is a node, where one file describes several. `name`: paths of what a node calls
-    itself. `role`: an expression; `role_words` says what roles are called. `includes`: directives that name files to be
+    itself. `role`: an expression; `rank`: an expression; the nodes are `first`,
+    `second`, … by its falling value. `includes`: directives that name files to be
     read in their place. `companion`: of no node of its own, but of the one whose other files lie in the same folder."""
 
     format: FormatName
@@ -40,6 +41,7 @@ class FileKind(Struct, frozen=True, forbid_unknown_fields=True):
     nodes: str = ""
     name: tuple[str, ...] = ()
     role: str = ""
+    rank: str = ""
     includes: tuple[str, ...] = ()
     companion: bool = False
 
@@ -56,7 +58,8 @@ class SettingRule(Struct, frozen=True, forbid_unknown_fields=True):
 
     `path`: the paths at which it may stand, the first that is there counts. `file`: the kind of file, by default the
     first. `unit`: of a number without one; durations come out in `to`. `roles`: only nodes of these have it. `values`:
-    words of the file and what they mean; `tries`: values to try in search of a change; `fixed`: it is never changed.
+    words of the file and what they mean; `tries`: values to try in search of a change; `fixed`: it is never changed. A
+    setting of the kind `count` is how many entries, or words between commas, there are.
     """
 
     path: tuple[str, ...]
@@ -184,6 +187,8 @@ def _expressions(reader: Reader) -> Iterator[tuple[str, str]]:
     for name, kind in reader.file.items():
         if kind.role:
             yield f"file.{name}.role", kind.role
+        if kind.rank:
+            yield f"file.{name}.rank", kind.rank
     for mode in reader.mode:
         yield f"mode {mode.name}: when", mode.when
         for name, text in mode.set.items():

@@ -92,3 +92,16 @@ def test_paths_have_wildcards_and_names_match_without_regard_to_case() -> None:
     assert [one.entry.value for one in found_at(tree, "a/b/c")] == ["1"]
     assert [one.entry.value for one in found_at(tree, "a/**/c")] == ["1", "2"]
     assert [one.path for one in found_at(tree, "a/*/c")] == ["a/B/c"]
+
+
+def test_words_of_a_directive_are_reached_by_number() -> None:
+    entries = FORMATS["directives"]("sentinel monitor mymaster 10.0.0.1 6379 2\nsentinel myid abc\n", "file")
+    assert [one.entry.value for one in found_at(entries, "sentinel/monitor/4")] == ["2"]
+    assert [one.entry.value for one in found_at(entries, "sentinel/myid")] == ["abc"]
+    assert [one.path for one in leaves(entries)] == ["sentinel/monitor", "sentinel/myid"]
+
+
+def test_no_word_of_a_secret_directive_is_left() -> None:
+    entries = without_secrets(FORMATS["directives"]("sentinel auth-pass mymaster hush\n", "file"))
+    assert [one.entry.value for one in found_at(entries, "sentinel/auth-pass")] == [HIDDEN]
+    assert "hush" not in repr(entries)

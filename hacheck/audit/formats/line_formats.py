@@ -58,14 +58,23 @@ def read_properties(text: str, file: str) -> tuple[Entry, ...]:
 
 
 def read_directives(text: str, file: str) -> tuple[Entry, ...]:
-    """A name and its words in each line, as in redis.conf. Of `sentinel NAME …` each is a name below `sentinel`."""
+    """A name and its words in each line, as in redis.conf. Of `sentinel NAME …` each is a name below `sentinel`. Where
+    there is more than one word, each is there by its number as well: `sentinel/monitor/4`."""
     found = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         words = _words(line, file, number)
-        found.append(Entry(words[0], " ".join(words[1:]), number))
+        found.append(_directive(words, number))
     return tuple(found)
+
+
+def _directive(words: list[str], number: int) -> Entry:
+    name, rest = words[0], words[1:]
+    if name == "sentinel" and rest:
+        return Entry(name, None, number, (_directive(rest, number),))
+    each = tuple(Entry(str(place), word, number) for place, word in enumerate(rest, start=1))
+    return Entry(name, " ".join(rest), number, each if len(each) > 1 else ())
 
 
 def _words(line: str, file: str, number: int) -> list[str]:
