@@ -14,6 +14,7 @@ import argparse
 import gc
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +22,7 @@ from measuring import machine
 
 from hacheck.cli import main as command
 from hacheck.cli.logs import conformance
-from hacheck.traces.conformance.interleavings import CutSearch, SearchResult
+from hacheck.traces.conformance.interleavings import InterleavingSearch, SearchResult, Streams
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,15 +33,15 @@ class Searches:
     def __init__(self) -> None:
         self.seconds = 0.0
 
-    def timed(self, search: CutSearch) -> SearchResult | None:
+    def timed(self, search: InterleavingSearch, streams: Streams, report: Callable[[], bool]) -> SearchResult | None:
         """Does the search."""
         start = time.process_time()
-        found = _result(search)
+        found = _run(search, streams, report)
         self.seconds += time.process_time() - start
         return found
 
 
-_result = CutSearch.result
+_run = InterleavingSearch.run
 
 
 def main() -> None:
@@ -52,7 +53,7 @@ def main() -> None:
     conformance.HERE_BYTES = 1 << 40
     gc.set_threshold(command.GARBAGE_AFTER)
     searches = Searches()
-    CutSearch.result = lambda search: searches.timed(search)  # type: ignore[method-assign]
+    InterleavingSearch.run = lambda *given: searches.timed(*given)  # type: ignore[method-assign]
     with TemporaryDirectory() as folder:
         records = 0
         for copies in (1, given.copies):

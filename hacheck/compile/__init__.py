@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hacheck.compile.codegen.system_module import Mark, emit
     from hacheck.compile.codegen.thread_notes import Notes
     from hacheck.compile.codegen.word_layout import from_words
-    from hacheck.compile.kernels.compiled_kernels import compiled_kernels
+    from hacheck.compile.kernels.compiled_kernels import compiled_kernels, kept_kernels
     from hacheck.compile.lowering.blocks import Lowered
     from hacheck.compile.lowering.cone_of_influence import relevant
     from hacheck.compile.lowering.constant_slots import constant_slots, with_constants
@@ -32,7 +32,7 @@ _MODULES = {
     "codegen.system_module": ("Mark", "emit"),
     "codegen.thread_notes": ("Notes",),
     "codegen.word_layout": ("from_words",),
-    "kernels.compiled_kernels": ("compiled_kernels",),
+    "kernels.compiled_kernels": ("compiled_kernels", "kept_kernels"),
     "lowering.blocks": ("Lowered",),
     "lowering.cone_of_influence": ("relevant",),
     "lowering.constant_slots": ("constant_slots", "with_constants"),
@@ -68,6 +68,7 @@ __all__ = [
     "emit",
     "from_words",
     "is_available",
+    "kept_kernels",
     "key_of",
     "levels_for",
     "link",

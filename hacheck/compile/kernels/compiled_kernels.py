@@ -39,6 +39,20 @@ def compiled_kernels(
     return cache.found_or_made(key, lambda entry: entry.objects[0], lambda: made(KERNEL_LEVELS))
 
 
+def kept_kernels(
+    functions: Sequence[Callable[..., Any]],
+    constants: Mapping[str, int],
+    exported: Collection[str],
+    cache: ObjectCache,
+) -> bytes | None:
+    """Object code of the same, if it was made before."""
+    try:
+        key = key_of("kernels", _identity(functions, constants, exported), KERNEL_LEVELS)
+    except OSError:
+        return None
+    return cache.found(key, lambda entry: entry.objects[0])
+
+
 def _identity(functions: Sequence[Callable[..., Any]], constants: Mapping[str, int], exported: Collection[str]) -> str:
     """What the kernels' IR depends on: the files they are written in, and what is known when compiling.
 

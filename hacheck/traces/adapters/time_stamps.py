@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 TIMELINE = "timeline_s"
@@ -19,6 +20,7 @@ seconds of the time line."""
 _DAY = 86_400_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = {"epoch_s": 1_000_000_000, "epoch_ms": 1_000_000, "epoch_us": 1_000, "epoch_ns": 1}
+_FRACTION_LAST = re.compile(r"[^\w%]%f$")
 _LONG_FRACTION = re.compile(r"([.,]\d{6})(\d{1,3})")
 
 
@@ -81,10 +83,11 @@ class Clock:
                     extra = int(match[2].ljust(3, "0"))
                     text = text[: match.end(1)] + text[match.end() :]
                 moment = datetime.fromisoformat(text)
-            elif has_year(form):
-                moment = datetime.strptime(text, form)
-            else:
+            elif not has_year(form):
                 return self._without_year(text, form)
+            else:
+                whole, extra = _apart(text, form)
+                return self._chosen(*_instants(whole, form, self._zone), extra)
             return self._since(moment) + extra
         except (ValueError, OverflowError):
             return None
@@ -105,13 +108,35 @@ class Clock:
         return None
 
     def _since(self, moment: datetime) -> int:
-        if moment.tzinfo is not None:
-            return _nanoseconds(moment)
-        first = _nanoseconds(moment.replace(tzinfo=self._zone))
-        if first < self._last:
-            second = _nanoseconds(moment.replace(tzinfo=self._zone, fold=1))
-            return second if second >= self._last else first
-        return first
+        return self._chosen(*_both(moment, self._zone))
+
+    def _chosen(self, first: int, second: int, extra: int = 0) -> int:
+        """Which of two instants is meant, and something more."""
+        return (second if first + extra < self._last <= second + extra else first) + extra
+
+
+def _apart(text: str, form: str) -> tuple[str, int]:
+    """A stamp without its fraction of a second, and that in nanoseconds: logs have many stamps within a second."""
+    if not _FRACTION_LAST.search(form):
+        return text, 0
+    whole = text.rstrip("0123456789")
+    digits = text[len(whole) :]
+    if not 0 < len(digits) <= 6:
+        return text, 0
+    return f"{whole}0", int(digits.ljust(6, "0")) * 1_000
+
+
+@lru_cache(maxsize=1 << 12)
+def _instants(text: str, form: str, zone: ZoneInfo) -> tuple[int, int]:
+    """The two instants of a stamp, see `_both`. Errors: `ValueError` where it has not the form."""
+    return _both(datetime.strptime(text, form), zone)
+
+
+def _both(moment: datetime, zone: ZoneInfo) -> tuple[int, int]:
+    """The instants that a moment may be, in nanoseconds: two where a zone goes back to winter time, mostly the same."""
+    if moment.tzinfo is not None:
+        return (_nanoseconds(moment),) * 2
+    return _nanoseconds(moment.replace(tzinfo=zone)), _nanoseconds(moment.replace(tzinfo=zone, fold=1))
 
 
 def _nanoseconds(moment: datetime) -> int:

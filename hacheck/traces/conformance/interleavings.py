@@ -9,15 +9,19 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from msgspec import Struct, field
 
+from hacheck.traces.conformance.cut_kernel import CutKernel, cut_kernel
 from hacheck.traces.conformance.follower import Memory
 from hacheck.traces.conformance.kernels import control as k
 from hacheck.traces.conformance.trace_program import Compiled
 from hacheck.traces.conformance.trace_progress import TraceProgress
+
+KERNEL_AFTER = 1_000
+"""So many records are searched before the search is compiled: that takes as long."""
 
 _FEW = 256
 """So few rows are grouped one by one: numpy takes longer to begin."""
@@ -77,8 +81,8 @@ class SearchResult(Struct, frozen=True):
     """What became of a trace.
 
     - `status`: of `kernels`; `cut`: how far the furthest runs came; `others`: further cuts of as many records;
-    - `width`: the most states at a cut; `limited`: how many steps met a bound, and `bounds`: which ones; `expanded`:
-      states that were looked at;
+    - `width`: the most states at a cut; `limited`: how many steps met a bound, and `bounds`: which
+      ones, if the trace is not explained; `expanded`: states that were looked at;
     - `violated`: for each property the cuts at which it was violated, surely and perhaps (`None`: never).
     - `waiting`: where it was given up, cuts that were not looked at yet; `over_budget`: whether it was given up because
       it had looked at more than `InterleavingSearch.expanded_max` states.
@@ -99,7 +103,10 @@ class SearchResult(Struct, frozen=True):
 class InterleavingSearch(Struct):
     """Follows one trace after another. `memory`: where; `expanded_max`: how many states it looks at for a trace;
     `starts`: in which states traces begin, in words, if not where the system does; `keeps`: whether it keeps the states
-    of each cut, and `kept_max`: of how many it keeps none (`None`: no limit)."""
+    of each cut, and `kept_max`: of how many it keeps none (`None`: no limit).
+
+    `kernel`: what searches in machine code, once there is enough to do: `searched` counts the records so far. `False`:
+    nothing does."""
 
     compiled: Compiled
     memory: Memory
@@ -108,13 +115,44 @@ class InterleavingSearch(Struct):
     kept: dict[Cut, Any] = field(default_factory=dict)
     keeps: bool = False
     kept_max: int | None = None
+    kernel: CutKernel | Literal[False] | None = None
+    searched: int = 0
 
     def run(self, streams: Streams, report: Callable[[], bool] = lambda: True) -> SearchResult | None:
         """Looks for a run that explains all records. `None` if `report` says not to go on. Where `keeps`, `kept` has
         the states of each cut afterwards, closed under hidden steps."""
-        run = CutSearch(self, streams, report)
         self.kept = {}
-        return run.result()
+        if not self.keeps:
+            found = self._by_kernel(streams, report)
+            if found is None or found:
+                return found
+        return CutSearch(self, streams, report).result()
+
+    def _by_kernel(self, streams: Streams, report: Callable[[], bool]) -> SearchResult | Literal[False] | None:
+        """The same in machine code. False where there is none, or too much to remember, or where it is to be known
+        which bounds were met."""
+        if self.kernel is None:
+            self.kernel = cut_kernel(self.compiled, self.memory, made=self.searched >= KERNEL_AFTER)
+            if self.kernel is None and self.searched >= KERNEL_AFTER:
+                self.kernel = False
+            self.searched += sum(streams.lengths)
+        if not self.kernel:
+            return False
+        starts = self.memory.starts if self.starts is None else self.starts
+        found = self.kernel.search(streams, starts, self.expanded_max, report)
+        if found is None or found is False:
+            return found
+        if found.explained:
+            status, cuts = k.FOLLOWED, found.cuts
+        elif found.limited:
+            return False
+        else:
+            start = (0,) * len(streams.lengths)
+            status, cuts = k.DEAD, found.cuts if found.cuts[0] != start else (start, start)
+        others = tuple(dict.fromkeys(cuts[1:]))
+        return SearchResult(
+            status, cuts[0], others, found.width, found.limited, found.violated, found.expanded, bounds=()
+        )
 
     def window(self, streams: Streams, cut: Cut) -> Any:
         """The next records of each stream, as candidates see them."""

@@ -1,4 +1,5 @@
-"""Checks traces whose records are ordered for each node only. The whole trace is held in memory."""
+"""Checks traces whose records are ordered for each node only. Whole traces are held in memory, and written in words
+together: for a short one, that takes longer than the search does."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck.traces.conformance.broken_properties import BrokenProperties, TimedStreams
+from hacheck.traces.conformance.canonical_names import CanonicalNames, name_places
 from hacheck.traces.conformance.deep_search import found_deeply
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.expected_events import first_left
@@ -38,6 +40,11 @@ class _Split(Struct, frozen=True):
     rows: tuple[Any, ...]
 
 
+def _joined(batches: list[Any]) -> Any:
+    """Several batches as one."""
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0] if len(batches) > 1 else batches[0]
+
+
 class PartiallyOrdered:
     """Checks traces one after another, as their records come. `stopped`: whether `report` said to stop."""
 
@@ -54,39 +61,66 @@ class PartiallyOrdered:
         self.shown = diagnoser.compiled.checked if shown is None else shown
         self.compiled = diagnoser.compiled
         self.broken = BrokenProperties(diagnoser, frozenset(self.shown))
+        self.canonical_names = CanonicalNames(name_places(self.compiled))
         self.pieces: list[Any] = []
         self.open: str | None = None
         self.stopped = False
 
     def feed(self, batch: Any) -> list[Any]:
         """Takes more records. Returns, as batches, the verdicts on traces that have ended."""
-        verdicts: list[Any] = []
         ids = batch.column(TRACE_ID).to_pylist()
+        closed: list[tuple[str, Any]] = []
         start = 0
         for row in range(1, len(ids) + 1):
             if row < len(ids) and ids[row] == ids[start]:
                 continue
             if self.open is not None and ids[start] != self.open:
-                verdicts += self.finish()
+                closed += self._closed()
             self.open = ids[start]
             self.pieces.append(batch.slice(start, row - start))
             start = row
-            if self.stopped:
-                return []
-        return verdicts
+        return self._verdicts(closed)
 
     def finish(self) -> list[Any]:
         """Returns the verdict on the last trace: no more records come."""
-        if not self.pieces:
-            return []
-        batch = pa.Table.from_batches(self.pieces).combine_chunks().to_batches()[0]
-        trace_id, self.pieces, self.open = self.open, [], None
-        assert trace_id is not None, "a trace has an id"
-        verdict = self._checked(trace_id, batch)
-        return [] if verdict is None else [to_batch([verdict])]
+        return self._verdicts(self._closed())
 
-    def _checked(self, trace_id: str, batch: Any) -> Verdict | None:
-        encoded = Encoder(self.compiled).encode(batch)
+    def _closed(self) -> list[tuple[str, Any]]:
+        """The trace whose end has come, if there is one, in one batch."""
+        trace_id, pieces = self.open, self.pieces
+        self.pieces, self.open = [], None
+        return [] if trace_id is None else [(trace_id, _joined(pieces))]
+
+    def _verdicts(self, closed: list[tuple[str, Any]]) -> list[Any]:
+        """The verdicts on whole traces, as batches."""
+        found = []
+        for (trace_id, batch), encoded in zip(closed, self._encoded([batch for _, batch in closed]), strict=True):
+            verdict = self._checked(trace_id, batch, encoded)
+            if verdict is None:
+                return []
+            found.append(verdict)
+        return [to_batch(found)] if found else []
+
+    def _encoded(self, batches: list[Any]) -> list[Encoded]:
+        """The records of traces, names numbered in each by where they first appear."""
+        if not batches:
+            return []
+        ends = np.cumsum([batch.num_rows for batch in batches])
+        whole = Encoder(self.compiled).encode(_joined(batches))
+        traces = np.searchsorted(ends, whole.rows, side="right")
+        words = self.canonical_names.renamed(whole.words, traces, goes_on=False, open_end=False)
+        places = [0, *np.searchsorted(whole.rows, ends).tolist()]
+        unmatchables: list[dict[int, Unmatchable]] = [{} for _ in batches]
+        for row, one in whole.unmatchables.items():
+            trace = int(traces[row])
+            unmatchables[trace][row - places[trace]] = replace(one, row=row - places[trace])
+        found = []
+        for first, last, batch, end, own in zip(places, places[1:], batches, ends, unmatchables, strict=False):
+            rows = whole.rows[first:last] - (end - batch.num_rows)
+            found.append(Encoded(rows, words[first:last], whole.writers[first:last], own))
+        return found
+
+    def _checked(self, trace_id: str, batch: Any, encoded: Encoded) -> Verdict | None:
         counts: dict[str, Any] = {"records": batch.num_rows, "compared": len(encoded.rows)}
         stray = next((found for found in encoded.unmatchables.values() if found.why == "node"), None)
         if stray is not None:

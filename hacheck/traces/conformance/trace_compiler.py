@@ -26,6 +26,7 @@ from hacheck.compile import (
     link,
     pack,
 )
+from hacheck.compile.kernels import packed_states
 from hacheck.model import ir
 from hacheck.model.evaluation import StartError
 from hacheck.model.interpreter import Interpreter
@@ -33,7 +34,7 @@ from hacheck.model.ir import Property
 from hacheck.model.observing.record_layout import Observed
 from hacheck.model.runs import State
 from hacheck.traces.conformance.kernels import automaton_fields as k
-from hacheck.traces.conformance.kernels import trace_loop as kernels
+from hacheck.traces.conformance.kernels import hidden_closure, state_sets, trace_loop
 from hacheck.traces.conformance.record_words import bits_of, record_shape, record_slots, taken_slots, unlike
 from hacheck.traces.conformance.trace_program import Compiled, LineActions
 from hacheck.traces.findings import TracesError
@@ -94,17 +95,23 @@ def _loaded(wanted: _Wanted, cache: ObjectCache, quick: bool, artifact: Artifact
     line_actions = None
     if len(artifact.programs) > 1:
         line_actions = LineActions(artifact.programs[1].notes, artifact.code[1])
-    loops = _kernels(base, program.words, record.words, shape.places + 1, cache, quick)
+    loops = _kernels(shape, base, program.words, record.words, cache, quick)
     return Compiled(shape, program, record, base, taken, artifact.starts, names, code, loops, line_actions)
 
 
 def _kernels(
-    base: int, words: int, record: int, ring: int, cache: ObjectCache, quick: bool
+    shape: Observed, base: int, words: int, record: int, cache: ObjectCache, quick: bool
 ) -> Mapping[str, Callable[..., int]]:
-    constants = {"W": base, "RECORDS": words - base, "RECORD": record, "RING": ring}
-    constants |= {"PLACES": ring - 1, "MOVE_WORDS": k.M_WINDOW + words - base}
-    exported = {"empty": 1, "close": 2, "limited": 1, "follow_parts": 5, "forget": 1}
-    linked = link([compiled_kernels(kernels.KERNELS, constants, exported, cache, quick)])
+    """The loops that work on sets of candidates; those that follow records too, where these are in one order."""
+    constants = {"W": base, "RECORDS": words - base, "RECORD": record, "RING": shape.places + 1}
+    constants |= {"PLACES": shape.places, "MOVE_WORDS": k.M_WINDOW + words - base}
+    exported = {"empty": 1, "close": 2, "limited": 1}
+    functions: Sequence[Callable[..., object]] = trace_loop.KERNELS
+    if shape.merged:
+        exported |= {"follow_parts": 5, "forget": 1}
+    else:
+        functions = (*packed_states.KERNELS, *state_sets.KERNELS, *hidden_closure.KERNELS)
+    linked = link([compiled_kernels(functions, constants, exported, cache, quick)])
     return {name: linked.function(name, arguments) for name, arguments in exported.items()}
 
 
