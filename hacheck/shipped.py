@@ -38,6 +38,11 @@ def examples() -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if path.stem == path.parent.name))
 
 
+def example(place: str) -> Path:
+    """A file of the examples by its place there: `timing/lease.ha`."""
+    return _shipped("examples") / place
+
+
 def pages() -> dict[str, Path]:
     """The documents, by name: `language`, `decisions/0001-layout-and-dependencies`."""
     folder = _shipped("docs")

@@ -16,8 +16,9 @@ from hacheck.audit.entries import Unreadable
 from hacheck.audit.exploration import Explorer, Violation, until, violations
 from hacheck.audit.expressions import names_in
 from hacheck.audit.modelling import Modelled, mode_of, modelled, node_names, settings_behind
-from hacheck.audit.reader import FindingKind, Reader
+from hacheck.audit.reader import FindingKind, Reader, Remedy
 from hacheck.audit.source_files import Recognised, chosen_reader, recognised, sources_of
+from hacheck.audit.timing import Timed, timed
 from hacheck.checker.engine import Limits
 from hacheck.checker.verify import CheckResult
 from hacheck.model.property_names import declared_name
@@ -37,8 +38,8 @@ class AuditRequest(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """Something that is wrong. `sentence`: what may happen; `violation`: the run that shows it; `causes`: settings that
-    make it possible; `changes`: under which it cannot happen."""
+    """Something that is wrong. `sentence`: what must hold; `violation`: the run that shows that it does not; `causes`:
+    settings that make it possible; `changes`: under which it cannot happen; `timed`: of time-outs, what is known."""
 
     kind: FindingKind
     name: str
@@ -47,6 +48,7 @@ class Finding(Struct, frozen=True):
     causes: tuple[SettingValue, ...] = ()
     changes: tuple[Change, ...] = ()
     contradiction: Contradiction | None = None
+    timed: Timed | None = None
 
 
 class Audit(Struct, frozen=True):
@@ -65,6 +67,7 @@ class Audit(Struct, frozen=True):
     open: tuple[tuple[str, str], ...]
     explored: int
     seconds: float
+    timed: Timed | None = None
 
     @property
     def exit_code(self) -> int:
@@ -121,20 +124,31 @@ def audit(
         search = search_changes((narrow, whole), configuration, model, names)
         search = replace(search, remedies=helping(narrow, model, names))
         explorer.explored += narrow.explored + whole.explored
+    times = None
+    if mode.timing is not None and proceeding():
+        phase("exploring time-outs")
+        times = timed(configuration, mode.timing, request.limits, proceeding)
+        undecided += ((mode.timing.property, "time-outs"),) if times is not None and times.safe is None else ()
     findings = [
         *(_contradicting(one) for one in contradictions(configuration, mode)),
         *(_finding(configuration, model, one, search) for one in violated),
+        *(_too_slow(one) for one in (times,) if one is not None and one.safe is False),
     ]
     return Audit(
         configuration, spec, model, result, tuple(findings), search, node_names(configuration, mode),
         tuple(dict.fromkeys(one.source.shown for one in found)), tuple(skipped), undecided, explorer.explored,
-        time.monotonic() - begun,
+        time.monotonic() - begun, times,
     )  # fmt: skip
+
+
+def _too_slow(one: Timed) -> Finding:
+    sentence = one.rule.says or "time-outs keep their order"
+    return Finding(one.rule.kind, one.rule.property, sentence, causes=one.values, timed=one)
 
 
 def _contradicting(one: Contradiction) -> Finding:
     return Finding(
-        "contradiction", one.rule.says, one.rule.says, causes=tuple(value for _, value in one.places), contradiction=one
+        one.rule.kind, one.rule.says, one.rule.says, causes=tuple(value for _, value in one.places), contradiction=one
     )
 
 
@@ -144,19 +158,23 @@ def _finding(configuration: Configuration, model: Modelled, one: Violation, sear
     changes = tuple(change for change in (search.changes if search else ()) if prop.name in change.cures)
     of_kinds = [change for one in (search.by_fault if search else ()) for change in one.changes]
     alone = [change for change in of_kinds if prop.name in change.cures]
+    helped = [help.remedy for help in (search.remedies if search else ()) if prop.name in help.cures]
+    causes = _causes(configuration, model, [*changes, *alone], helped)
     return Finding(
         kind,
         prop.name,
         prop.description or prop.name,
         one,
-        tuple(_causes(configuration, model, [*changes, *alone])),
+        tuple(causes),
         changes,
     )
 
 
-def _causes(configuration: Configuration, model: Modelled, changes: Sequence[Change]) -> list[SettingValue]:
+def _causes(
+    configuration: Configuration, model: Modelled, changes: Sequence[Change], helped: Sequence[Remedy]
+) -> list[SettingValue]:
     """The settings that make a violation possible: those of which a change prevents it, or what a kind of fault alone
-    leads to; where there is none, those that choose the mode."""
+    leads to; where there is none, those of which a remedy would need another value, else those that choose the mode."""
     by_one = [one for one in changes if not one.brings] or list(changes)
     least = min((len(one.edits) for one in by_one), default=0)
     clean = [one for one in by_one if len(one.edits) == least]
@@ -164,9 +182,11 @@ def _causes(configuration: Configuration, model: Modelled, changes: Sequence[Cha
     if names:
         edited = {(edit.name, node) for change in clean for edit in change.edits for node in edit.nodes}
         return [node.values[name] for name in names for node in configuration.nodes if (name, node.name) in edited]
-    return [
-        one for one in settings_behind(configuration, tuple(sorted(names_in(model.mode.when)))) if one.line is not None
-    ]
+    behind = [name for remedy in helped for of_spec in remedy.set for name in model.made_of.get(of_spec, ())]
+    if found := settings_behind(configuration, tuple(dict.fromkeys(behind))):
+        return found
+    chosen = settings_behind(configuration, tuple(sorted(names_in(model.mode.when))))
+    return [one for one in chosen if one.line is not None]
 
 
 def node_of(configuration: Configuration, value: SettingValue) -> Node | None:

@@ -11,6 +11,7 @@ from hacheck.audit.audit import Audit, Finding
 from hacheck.audit.changes import Change
 from hacheck.audit.configuration import SettingValue
 from hacheck.audit.named_views import named_view, story_of
+from hacheck.audit.timing import Timed
 from hacheck.documents.audit import (
     AuditDocument,
     AuditedNode,
@@ -19,6 +20,7 @@ from hacheck.documents.audit import (
     Place,
     SettingChange,
     SettingEdit,
+    TimeOuts,
 )
 from hacheck.documents.audit import Finding as FindingPart
 
@@ -44,14 +46,29 @@ def audit_document(found: Audit) -> AuditDocument:
         change_tried=0 if search is None else search.tried,
         change_complete=search is None or search.complete,
         other_help=[
-            OtherHelp(says=one.says, explored=bool(one.set), source=one.source or None)
+            OtherHelp(says=one.remedy.says, prevents=sorted(one.cures), source=one.remedy.source or None)
             for one in (() if search is None else search.remedies)
         ],
+        timing=None if found.timed is None else _time_outs(found, found.timed),
         open=dict(found.open),
         notes=list(found.model.notes),
         skipped=list(found.skipped),
         explorations=found.explored,
         seconds=round(found.seconds, 3),
+    )
+
+
+def _time_outs(found: Audit, one: Timed) -> TimeOuts:
+    return TimeOuts(
+        spec=one.rule.spec,
+        property=one.rule.property,
+        tick=one.rule.tick,
+        now=one.now,
+        safe=one.safe,
+        region=list(one.region),
+        room={name: list(ends) for name, ends in one.room.items()},
+        settings=[_place(found, value) for value in one.values],
+        notes=list(one.notes),
     )
 
 
@@ -95,7 +112,7 @@ def _finding(found: Audit, one: Finding) -> FindingPart:
     run = None if violation is None else violation.result.answer.run
     return FindingPart(
         kind=one.kind,
-        property=None if violation is None else one.name,
+        property=None if broken is not None else one.name,
         sentence=one.sentence,
         story=None if violation is None else story_of(named_view(violation, found.names)),
         faults=None if violation is None else violation.faults,

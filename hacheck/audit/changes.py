@@ -45,6 +45,13 @@ class OneKind(Struct, frozen=True):
     changes: tuple[Change, ...]
 
 
+class Help(Struct, frozen=True):
+    """What helps beyond the settings, and, where the spec was explored so, what it prevents."""
+
+    remedy: Remedy
+    cures: frozenset[str]
+
+
 class Search(Struct, frozen=True):
     """What the search for changes found. `tried`: how many; `complete`: all with one and two settings were;
     `by_fault`: what each kind of fault alone leads to, where no single setting prevents everything."""
@@ -52,7 +59,7 @@ class Search(Struct, frozen=True):
     changes: tuple[Change, ...]
     tried: int
     complete: bool
-    remedies: tuple[Remedy, ...] = ()
+    remedies: tuple[Help, ...] = ()
     by_fault: tuple[OneKind, ...] = ()
 
 
@@ -190,13 +197,16 @@ def _both(
     return None if made is None or made[1] == model.settings else made[1]
 
 
-def helping(explorer: Explorer, model: Modelled, violated: frozenset[str]) -> tuple[Remedy, ...]:
-    """What helps beyond the settings: remedies that cannot be explored, and those that, explored, cure something."""
+def helping(explorer: Explorer, model: Modelled, violated: frozenset[str]) -> tuple[Help, ...]:
+    """What helps beyond the settings: remedies that cannot be explored, and those that, explored, prevent something."""
     found = []
     for remedy in model.mode.remedies:
+        if not remedy.set:
+            found.append(Help(remedy, frozenset()))
+            continue
         try:
-            if not remedy.set or explorer.violated({**model.settings, **remedy.set}) < violated:
-                found.append(remedy)
+            cures = violated - explorer.violated({**model.settings, **remedy.set})
         except Interrupted:
             break
+        found += [Help(remedy, cures)] if cures else []
     return tuple(found)

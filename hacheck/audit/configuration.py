@@ -303,6 +303,9 @@ def _value(
     if rule.kind == "count":
         number = sum(1 + (one.entry.value or "").count(",") for one in many)
         return SettingValue(name, found.path, number, str(number), where, entry.line)
+    if rule.kind == "joined":
+        joined = ", ".join(sorted(f"{one.entry.name}={one.entry.value}" for one in many))
+        return SettingValue(name, found.path, joined, joined, where, entry.line)
     if rule.kind == "secret":
         return SettingValue(name, found.path, entry.digest or text, HIDDEN, where, entry.line)
     value, unknown = parse_value(rule, text, where, entry.line)

@@ -34,15 +34,16 @@ def contradictions(configuration: Configuration, mode: Mode) -> list[Contradicti
 
 def _broken(configuration: Configuration, rule: Rule) -> Iterator[Contradiction]:
     names = names_in(rule.require)
+    shown = names | set(rule.settings)
     if rule.each:
         for node in configuration.nodes:
             scope = OneNode(node, configuration.version)
             if names <= node.values.keys() and evaluate(rule.when, scope) and not evaluate(rule.require, scope):
-                yield Contradiction(rule, tuple(_places((node,), names)))
+                yield Contradiction(rule, tuple(_places((node,), shown)))
         return
     scope_of_all = AllNodes(configuration)
     if evaluate(rule.when, scope_of_all) and not evaluate(rule.require, scope_of_all):
-        yield Contradiction(rule, tuple(_places(configuration.nodes, names)))
+        yield Contradiction(rule, tuple(_places(configuration.nodes, shown)))
 
 
 def _places(nodes: tuple[Node, ...], names: frozenset[str]) -> Iterator[tuple[str, SettingValue]]:

@@ -6,6 +6,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from hashlib import sha256
 
 from msgspec import Struct
@@ -78,8 +79,8 @@ def _matching(entries: Iterable[Entry], parts: list[str], above: str) -> Iterato
 
 
 def is_named(name: str, wanted: str) -> bool:
-    """Whether a name is the one that a path has there."""
-    return wanted == "*" or _plain(name) == _plain(wanted)
+    """Whether a name is the one that a path has there; `*` in it stands for any characters."""
+    return fnmatchcase(_plain(name), _plain(wanted)) if "*" in wanted else _plain(name) == _plain(wanted)
 
 
 def _plain(name: str) -> str:

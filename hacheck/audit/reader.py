@@ -17,7 +17,7 @@ from hacheck.audit.formats import FormatName
 FindingKind: TypeAlias = Literal[
     "split_brain", "acknowledged_loss", "stale_promoted", "never_recovers", "contradiction"
 ]
-SettingKind: TypeAlias = Literal["flag", "number", "duration", "size", "text", "present", "secret", "count"]
+SettingKind: TypeAlias = Literal["flag", "number", "duration", "size", "text", "present", "secret", "count", "joined"]
 
 READERS = Path(__file__).parent / "readers"
 
@@ -87,13 +87,18 @@ class Remedy(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TimingRule(Struct, frozen=True, forbid_unknown_fields=True):
-    """A spec that has time. `set`: its settings, as expressions; `vary`: those whose region is wanted. `says`: what one
-    tick is. `property`: what is to hold."""
+    """A spec that has time. `spec`: a shipped one, or a file of the examples (`timing/lease.ha`). `tick`: seconds of a
+    tick. `set`: its settings, as expressions over values in seconds, which are divided by `tick`: those that limit what
+    must not be longer are rounded down, those in `up` rounded up. `vary`: settings whose room is wanted, each with the
+    lowest and the highest value to try. `property`: what is to hold, and `kind` what a violation is."""
 
     spec: str
+    property: str
     set: dict[str, str]
-    vary: dict[str, str] = {}
-    property: str = ""
+    tick: float = 1.0
+    up: tuple[str, ...] = ()
+    vary: dict[str, tuple[int, int]] = {}
+    kind: FindingKind = "split_brain"
     says: str = ""
 
 
@@ -124,10 +129,13 @@ class Mode(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
-    """What settings of several nodes, or of one, must satisfy. `each`: of each node alone. `says`: what is wrong."""
+    """What settings of several nodes, or of one, must satisfy. `each`: of each node alone. `says`: what is wrong.
+    `kind`: what it is called; `settings`: those to be shown besides the ones that `require` names."""
 
     require: str
     says: str
+    kind: FindingKind = "contradiction"
+    settings: tuple[str, ...] = ()
     each: bool = False
     when: str = "True"
     modes: tuple[str, ...] = ()

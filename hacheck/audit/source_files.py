@@ -189,7 +189,7 @@ def recognised(reader: Reader, sources: Sequence[Source], *, tolerant: bool = Fa
         for name, kind in reader.file.items():
             if (source.format or kind.format) != kind.format:
                 continue
-            if not any(fnmatch(source.file_name, pattern) for pattern in kind.names) and source.format is None:
+            if source.format is None and not any(_has_name(source, pattern) for pattern in kind.names):
                 continue
             try:
                 entries = FORMATS[kind.format](source.text, source.shown)
@@ -202,6 +202,11 @@ def recognised(reader: Reader, sources: Sequence[Source], *, tolerant: bool = Fa
                 found.append(Recognised(source, name, without_secrets(entries)))
                 break
     return found
+
+
+def _has_name(source: Source, pattern: str) -> bool:
+    """Whether a file is called so; a pattern with `/` is about its folders, too."""
+    return fnmatch(f"/{source.shown}" if "/" in pattern else source.file_name, pattern)
 
 
 def _moved(entries: tuple[Entry, ...], lines: int) -> tuple[Entry, ...]:

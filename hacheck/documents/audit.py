@@ -65,10 +65,10 @@ class SettingChange(Part, frozen=True, kw_only=True):
 
 
 class OtherHelp(Part, frozen=True, kw_only=True):
-    """What helps beyond these settings. `explored`: whether the spec was explored so."""
+    """What helps beyond these settings. `prevents`: the properties that hold then, where the spec was explored so."""
 
     says: str
-    explored: bool
+    prevents: list[str]
     source: str | None
 
 
@@ -86,6 +86,21 @@ class Finding(Part, frozen=True, kw_only=True):
     hint: str | None
     source: str | None
     run: Run | None
+
+
+class TimeOuts(Part, frozen=True, kw_only=True):
+    """Time-outs in a spec that has time. `tick`: seconds of a tick; `now`: its settings in ticks; `safe`: null where it
+    is not decided; `region`: where it is safe, as inequalities; `room`: how far each may be changed alone, in ticks."""
+
+    spec: str
+    property: str
+    tick: float
+    now: dict[str, int]
+    safe: bool | None
+    region: list[str]
+    room: dict[str, list[int]]
+    settings: list[Place]
+    notes: list[str]
 
 
 class AuditDocument(Document, tag="audit", frozen=True, kw_only=True):
@@ -109,6 +124,7 @@ class AuditDocument(Document, tag="audit", frozen=True, kw_only=True):
     change_tried: int
     change_complete: bool
     other_help: list[OtherHelp]
+    timing: TimeOuts | None
     open: dict[str, str]
     notes: list[str]
     skipped: list[str]

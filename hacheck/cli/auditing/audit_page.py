@@ -37,6 +37,6 @@ def summary(found: Audit) -> str:
         edits = " and ".join(f"{edit.label} = {edit.value}" for edit in change.edits)
         brings = f", but then {', '.join(sorted(change.brings))} is violated" if change.brings else ""
         parts.append(f"Smallest change: {edits}{brings}.")
-    for remedy in found.search.remedies if found.search is not None else ():
-        parts.append(f"What would help: {remedy.says}.")
+    for one_help in found.search.remedies if found.search is not None else ():
+        parts.append(f"What would help: {one_help.remedy.says}.")
     return " ".join(parts) if found.findings else f"{parts[0]} Nothing is violated in this scope."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from rich.console import Console, RenderableType
@@ -9,10 +10,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hacheck.audit.audit import Audit, Finding
-from hacheck.audit.changes import Change, Edit, OneKind
+from hacheck.audit.changes import Change, Edit, Help, OneKind
 from hacheck.audit.configuration import SettingValue
 from hacheck.audit.named_views import named_view, story_of
 from hacheck.audit.source_files import COMPOSE
+from hacheck.audit.timing import Timed
 from hacheck.checker.described_run import run_title
 from hacheck.checker.run_view.view_reader import ViewReader
 from hacheck.cli.console import seconds, symbols, visible
@@ -27,6 +29,15 @@ KINDS = {
     "contradiction": "settings contradict each other",
 }
 """What kinds of findings are called."""
+
+
+def placed(found: Audit, place: str) -> str:
+    """A place with its file as seen from the folder that all files are in."""
+    folders = [os.path.dirname(file) for file in found.files]
+    common = os.path.commonpath(folders) if folders and len({os.path.isabs(one) for one in folders}) == 1 else ""
+    inside = common and place.startswith(f"{common}{os.sep}")
+    return visible(place[len(common) + 1 :] if inside else place)
+
 
 NAMED_MAX = 6
 """So many settings are named that have no part in the verdict; `--show` lists all."""
@@ -44,6 +55,8 @@ def show(console: Console, found: Audit) -> None:
     _print(console, causes(found))
     console.print()
     _print(console, helps(console, found))
+    if found.timed is not None:
+        _print(console, time_outs(console, found.timed))
     _print(console, scope(found))
 
 
@@ -87,6 +100,9 @@ def finding(console: Console, found: Audit, one: Finding, *, draw: bool) -> Iter
             if text:
                 yield _indented(Text(text, "quiet"))
         return
+    if one.timed is not None:
+        yield _indented(_places(found, one.causes))
+        return
     violation = one.violation
     run = None if violation is None else violation.result.answer.run
     if violation is None or run is None:
@@ -123,10 +139,36 @@ def _places(found: Audit, values: Iterable[SettingValue]) -> Text:
             (visible(node), "node"), f"  {visible(value.label)} = {visible(value.text) or 'not set'}  "
         )
         line.append(
-            visible(value.place) if value.line is not None else f"absent in {visible(value.file)}: the default", "quiet"
+            placed(found, value.place)
+            if value.line is not None
+            else f"absent in {placed(found, value.file)}: the default",
+            "quiet",
         )
         lines.append(line)
     return Text("\n").join(lines)
+
+
+def time_outs(console: Console, one: Timed) -> Iterable[RenderableType]:
+    """How far time-outs are from the edge of what is safe."""
+    marks, tick = symbols(console), one.rule.tick
+    mark, style, said = marks.unknown, "doubt", "are not decided"
+    if one.safe is not None:
+        mark, style = (marks.holds, "good") if one.safe else (marks.violated, "bad")
+        said = "are safe" if one.safe else "are not safe"
+    yield Text.assemble(
+        ("time-outs  ", "head"), (f"{mark} {said} in {one.rule.spec}", style), f", a tick is {tick:g} s"
+    )
+    now = ", ".join(f"{name} = {ticks * tick:g} s" for name, ticks in one.now.items())
+    yield _indented(Text(now))
+    if one.region:
+        yield _indented(
+            Text.assemble("safe exactly where ", (" and ".join(one.region), "head"), " (explored combinations)")
+        )
+    for name, (low, high) in one.room.items():
+        yield _indented(Text(f"{name} alone may be from {low * tick:g} s to {high * tick:g} s", "quiet"))
+    for note in one.notes:
+        yield _indented(Text(note, "warn"))
+    yield Text()
 
 
 def helps(console: Console, found: Audit) -> Iterable[RenderableType]:
@@ -139,25 +181,31 @@ def helps(console: Console, found: Audit) -> Iterable[RenderableType]:
     if clean:
         yield Text("the smallest change under which it cannot happen in this scope", "head")
         for change in clean:
-            yield _indented(_change(change, wanted))
+            yield _indented(_change(found, change, wanted))
     else:
         reach = (
             "one or two of these settings" if search.complete else f"{plural(search.tried, 'change')} that were tried"
         )
         yield Text(f"no change of {reach} prevents it without other harm", "head")
         for change in search.changes:
-            yield _indented(_change(change, wanted))
+            yield _indented(_change(found, change, wanted))
     reach = "every one of them" if search.complete else "not all, as time ran out"
     for one in search.by_fault:
         yield _indented(_one_kind(found, one))
     yield Text(f"  tried: {plural(search.tried, 'change')} of one or two settings, {reach}", "quiet")
     if search.remedies and not clean:
         yield Text("what would help", "head")
-        for remedy in search.remedies:
-            explored = " (explored so)" if remedy.set else ""
-            source = f"; {remedy.source}" if remedy.source else ""
-            yield _indented(Text.assemble(remedy.says, (f"{explored}{source}", "quiet")))
+        for one_help in search.remedies:
+            yield _indented(_help(found, one_help, wanted))
     yield Text()
+
+
+def _help(found: Audit, one: Help, wanted: frozenset[str]) -> Text:
+    kinds = dict.fromkeys(KINDS[finding.kind] for finding in found.findings if finding.name in one.cures)
+    reach = "prevents all of it" if one.cures == wanted else f"prevents: {', '.join(kinds)}"
+    source = f"; {one.remedy.source}" if one.remedy.source else ""
+    explored = f" (explored: {reach})" if one.cures else ""
+    return Text.assemble(one.remedy.says, (f"{explored}{source}", "quiet"))
 
 
 def _one_kind(found: Audit, one: OneKind) -> Text:
@@ -167,13 +215,13 @@ def _one_kind(found: Audit, one: OneKind) -> Text:
     whole = [change for change in one.changes if change.cures == one.violated]
     for change in whole or one.changes[:2]:
         text.append("\n  prevented by " if change in whole else "\n  partly prevented by ").append(
-            _change(change, change.cures)
+            _change(found, change, change.cures)
         )
     return text if one.changes else text.append("; no single setting prevents it")
 
 
-def _change(change: Change, wanted: frozenset[str]) -> Text:
-    text = Text(" and ").join([_edit(edit) for edit in change.edits])
+def _change(found: Audit, change: Change, wanted: frozenset[str]) -> Text:
+    text = Text(" and ").join([_edit(found, edit) for edit in change.edits])
     if change.cures != wanted:
         text.append(f"\n  prevents {', '.join(sorted(change.cures))}", "quiet")
     if change.brings:
@@ -181,12 +229,14 @@ def _change(change: Change, wanted: frozenset[str]) -> Text:
     return text
 
 
-def _edit(edit: Edit) -> Text:
+def _edit(found: Audit, edit: Edit) -> Text:
     now = ", ".join(dict.fromkeys(text or "not set" for _, text in edit.places))
-    places = [place if ":" in place else node for node, (place, _) in zip(edit.nodes, edit.places, strict=True)]
+    places = [
+        placed(found, place) if ":" in place else node for node, (place, _) in zip(edit.nodes, edit.places, strict=True)
+    ]
     return Text.assemble(
         (f"{visible(edit.label)} = {visible(edit.value)}", "name"), f" instead of {visible(now)}",
-        (f"  on {visible(', '.join(places))}", "quiet"),
+        (f"  on {', '.join(places)}", "quiet"),
     )  # fmt: skip
 
 
