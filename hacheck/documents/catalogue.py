@@ -15,6 +15,7 @@ from hacheck.documents.prove import ProveDocument
 from hacheck.documents.records import ConformDocument, SimulateTracesDocument, TracesDocument
 from hacheck.documents.replay import ReplayDocument
 from hacheck.documents.run import SimulateDocument
+from hacheck.documents.sweep import SweepDocument
 from hacheck.documents.timing import TimingDocument
 from hacheck.documents.verify import VerifyAllDocument, VerifyDocument
 from hacheck.documents.view import RunView
@@ -22,6 +23,7 @@ from hacheck.documents.view import RunView
 DOCUMENTS: Final[tuple[type[Document], ...]] = (
     VerifyDocument,
     VerifyAllDocument,
+    SweepDocument,
     ProveDocument,
     TimingDocument,
     ReplayDocument,

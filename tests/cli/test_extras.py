@@ -36,6 +36,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         ("traces", "stats", "night.jsonl"),
         ("simulate", "icestorm", "--traces", "10", "--out", "runs"),
         ("check-impl", "icestorm"),
+        ("sweep", "icestorm", "--vary", "crashes=0,1", "--out", "swept"),
     ],
     ids=" ".join,
 )

@@ -15,6 +15,7 @@ from tests.cli.command import hacheck
 COMMANDS = (
     "verify",
     "audit",
+    "sweep",
     "prove",
     "why",
     "timing",
@@ -58,6 +59,7 @@ def test_help_names_every_protocol_whose_code_can_be_run() -> None:
     [
         "verify",
         "audit",
+        "sweep",
         "prove",
         "why",
         "timing",

@@ -39,6 +39,7 @@ LEFT_OUT = {"--all", "--foreground", "--master", "--debug", "--fingerprint", "--
 
 BOUNDED: dict[str, tuple[str, ...]] = {
     "verify": ("--time", "1", "--states", "2k", "--threads", "1"),
+    "sweep": ("--vary", "crashes=0,1", "--out", "swept", "--time", "1", "--states", "500", "--jobs", "1"),
     "prove": ("--time", "1", "--threads", "1"),
     "why": ("--time", "1"),
     "timing": ("--time", "1", "--points", "3"),
@@ -54,7 +55,8 @@ BOUNDED: dict[str, tuple[str, ...]] = {
 """What keeps a command short; an option that was drawn besides comes before it."""
 
 WEIGHTS = {
-    "verify": 10, "prove": 2, "why": 2, "timing": 2, "conform": 8, "monitor": 5, "simulate": 8, "simulate-impl": 3,
+    "verify": 10, "sweep": 2, "prove": 2, "why": 2, "timing": 2, "conform": 8, "monitor": 5, "simulate": 8,
+    "simulate-impl": 3,
     "check-impl": 2, "cluster": 2, "admin": 2, "show": 10, "diagram": 6, "list": 1, "inspect": 8, "init": 2,
     "traces": 14, "doc": 12, "fmt": 6, "explain": 2, "replay": 2, "adapter": 3, "explore": 0, "lsp": 0, "mcp": 0,
 }  # fmt: skip
@@ -89,6 +91,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "SIZE": ("1GiB", "500M", "1k", "9" * 400, "0.1"),
     "SHARE": ("0.1", "1%", "100%", "2", "1e-9"),
     "NAME=VALUE": ("on=off", "n=3", "crashes=1", "n=" + "9" * 30, "x", "=", "max_backups=2"),
+    "NAME=VALUES": ("n=1,2", "n=0..2", "n", "crashes=1,,2", "n=0.." + "9" * 20),
     "NAME=LOW..HIGH": ("n=1..3", "n", "lease=3..1", "n=0.." + "9" * 20),
     "NAME=TIME": ("safe=1s", "x=1"),
     "NAME=NODE": ("a=A-1", "A=A"),

@@ -42,6 +42,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("prove", "overflow.ha", "--time", "60s"),
         ("prove", "beat.ha", "--time", "60s"),
     ),
+    "sweep": (
+        ("sweep", "pair.ha", "--vary", "crashes=0..2", "--check", "default", "--out", "swept", "--jobs", "1"),
+        ("sweep", "pair.ha", "--vary", "crashes=0", "--states", "5", "--out", "cut", "--jobs", "1"),
+    ),
     "timing": (("timing", "lease.ha", "--vary", "margin=1..2", "--vary", "pause=0..2", "--set", "drift=1"),),
     "simulate-impl": (
         (

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hacheck.checker.blame.trials import Elsewhere, Subject, TrialResult, Variant, variants_tried
 from hacheck.checker.engine import Limits
-from hacheck.cli.checking.side_by_side import specification_of
+from hacheck.checker.sent_specification import specification_of
 from hacheck.compile.kept_models import kept_result
 from hacheck.model.canonical_text import text_of
 from hacheck.model.ir import Property, System

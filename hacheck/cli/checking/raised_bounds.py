@@ -3,7 +3,6 @@ processes, within one limit of time for all of them."""
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 
 from hacheck.checker.engine import Engine, Limits, Progress, Refused, Report
 from hacheck.checker.limit_trials import Explored, Plan, Trial, TrialResult, ended, fewer, plan, run_trial, together
+from hacheck.checker.sent_specification import sent, specification_of
 from hacheck.cli.checking.kept_trials import KeptTrials, Raised, kept_trials
 from hacheck.cli.checking.side_by_side import (
     GRACE_SECONDS,
@@ -21,7 +21,6 @@ from hacheck.cli.checking.side_by_side import (
     JobFailed,
     shared_limits,
     shared_threads,
-    specification_of,
 )
 from hacheck.cli.engines import Exploring, engine_for
 from hacheck.cli.guard import BadInput
@@ -30,7 +29,6 @@ from hacheck.cli.progress import Display
 from hacheck.model.language import Specification
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Died, Done, Event, Failed, Message, ProcessPool
-from hacheck.supervise.recursion_limit import room_for_nesting
 
 TOTAL_SECONDS = 600.0
 """How long all trials together may take, where the user does not say."""
@@ -101,8 +99,7 @@ class Raising:
         settings: tuple[tuple[str, str], ...] = (),
     ) -> None:  # fmt: skip
         """The checks of a spec whose limits are to be raised. `settings`: those that the user has given."""
-        with room_for_nesting():
-            pickled = pickle.dumps(specification)
+        pickled = sent(specification)
         kept = kept or kept_trials(specification)
         for explored in checks:
             made = plan(specification, explored, settings)

@@ -7,10 +7,9 @@ when the others are done.
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Callable, Generator, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from hacheck.checker.engine import Limits, Progress, Refused, Report
+from hacheck.checker.sent_specification import sent, specification_of
 from hacheck.checker.verify import CheckResult, Question, run_check
 from hacheck.cli.checking.request import Request
 from hacheck.cli.console import error_console
@@ -32,7 +32,6 @@ from hacheck.model.language import Specification, load
 from hacheck.model.language.specification import Loaded
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Died, Done, Event, Failed, Message, ProcessPool
-from hacheck.supervise.recursion_limit import room_for_nesting
 from hacheck.supervise.resources import memory_default, usable_cores
 
 WAIT_SECONDS = 0.1
@@ -86,8 +85,7 @@ class _Work(Struct):
         """The spec was read, and these of its checks are to be done."""
         self.is_begun = self.is_read = True
         self.specification, self.questions, self.left_out = specification, questions, left_out
-        with room_for_nesting():
-            self.pickled = pickle.dumps(specification)
+        self.pickled = sent(specification)
         self.waiting = list(range(len(questions)))
 
     @property
@@ -364,11 +362,3 @@ def check(
         return run_check(prepared, engine_for(exploring, recheck), limits, report, replay)
     except Refused as refused:
         raise BadInput(str(refused)) from None
-
-
-@lru_cache(maxsize=1)
-def specification_of(pickled: bytes) -> Specification:
-    """The specification, which is the same for one check after the other."""
-    specification = pickle.loads(pickled)
-    assert isinstance(specification, Specification), "nothing else is sent"
-    return specification

@@ -29,6 +29,7 @@ class Command(Struct, frozen=True):
 COMMANDS = (
     Command("verify", ASK),
     Command("audit", ASK),
+    Command("sweep", ASK),
     Command("prove", ASK),
     Command("why", ASK),
     Command("timing", ASK),

@@ -86,7 +86,7 @@ def raises(
     """
     found: list[Raise] = []
     fixed: list[Fixed] = []
-    roles = _roles(specification)
+    roles = limit_roles(specification)
     without_end = _of_endless_alone(specification, endless)
     for one in specification.declarations:
         if isinstance(one, d.Setting):
@@ -197,7 +197,7 @@ def _of_setting(written: d.Setting, value: str, role: LimitKind) -> Raise | Fixe
     return Raise(role, name, value, str(int(value) + 1), True)
 
 
-def _roles(specification: Specification) -> dict[str, LimitKind]:
+def limit_roles(specification: Specification) -> dict[str, LimitKind]:
     """What each setting limits: a number of nodes, a budget of faults, a bound, or how finely calls are explored."""
     definitions = _definitions(specification)
     found: dict[str, LimitKind] = {}

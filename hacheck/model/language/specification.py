@@ -14,7 +14,7 @@ from hacheck.model.language import declarations as d
 from hacheck.model.language import syntax_tree as t
 from hacheck.model.language.block_locals import with_blocks
 from hacheck.model.language.diagnostics import Diagnostic, Span, near
-from hacheck.model.language.elaborate import elaborate
+from hacheck.model.language.elaborate import Elaboration, elaborate
 from hacheck.model.language.interruption_points import name_of
 from hacheck.model.language.kept_locals import KeptLocal
 from hacheck.model.language.known_handlers import KnownHandlers
@@ -117,6 +117,13 @@ class Specification(Struct, frozen=True):
             declarations = without_logs(declarations) if known is None else known.silent
         at = Span(self.path, 0, 0)
         return Instance(*elaborate(self.file, declarations, given, at, self.pools, logs, folded, known))
+
+    def setting_mistakes(self, settings: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+        """What is wrong with settings by themselves: values of another type, or out of range. What they make of the
+        rest of the spec is not looked at."""
+        tried = Elaboration(self.file, self.declarations, settings, Span(self.path, 0, 0), {})
+        tried.settle()
+        return tuple(tried.context.diagnostics)
 
     def known_handlers(self) -> KnownHandlers:
         """What several `instantiate` without logs share, so that equal handlers are elaborated once."""

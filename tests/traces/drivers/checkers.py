@@ -150,3 +150,22 @@ class LineActions(Counting):
             at = batch.schema.get_field_index("perhaps")
             told = place.take(pa.array([0] * batch.num_rows)).cast(batch.schema.field(at).type)
             yield batch.set_column(at, batch.schema.field(at), told)
+
+
+def die_first(marker: str, report: Any) -> str:
+    """A task whose process is killed, and that is done when it is tried again."""
+    if not Path(marker).exists():
+        Path(marker).write_text("", encoding="utf-8")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "second"
+
+
+def die_always(report: Any) -> str:
+    """A task whose process is always killed."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("it lives on")
+
+
+def refuse(report: Any) -> str:
+    """A task that fails."""
+    raise ValueError("no")
