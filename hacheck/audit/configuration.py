@@ -289,6 +289,8 @@ def _value(
     for path in rule.path:
         here = list(found_at(entries, path.removeprefix(f"{above}/") if above else path))
         used.update(id(one.entry) for one in here)
+        if rule.kind == "count":
+            used.update(id(inner) for one in here for inner in one.entry.inner)
         many = many or here
     if many:
         found = many[0]
@@ -301,7 +303,7 @@ def _value(
     where = entry.file or file
     text = entry.value or ""
     if rule.kind == "count":
-        number = sum(1 + (one.entry.value or "").count(",") for one in many)
+        number = sum(_many(one.entry) for one in many)
         return SettingValue(name, found.path, number, str(number), where, entry.line)
     if rule.kind == "joined":
         joined = ", ".join(sorted(f"{one.entry.name}={one.entry.value}" for one in many))
@@ -312,6 +314,11 @@ def _value(
     if unknown:
         return SettingValue(name, found.path, default, assumed, where, entry.line, rule.source, unknown)
     return SettingValue(name, found.path, value, text or "(present)", where, entry.line)
+
+
+def _many(entry: Entry) -> int:
+    """How many items a list has, or how many words there are between commas."""
+    return len(entry.inner) if entry.value is None else 1 + entry.value.count(",")
 
 
 def default_of(rule: SettingRule, version: str | None) -> bool | int | float | str | None:
