@@ -11,7 +11,7 @@ WORKERS := 3
 # Tests start Python hundreds of times: what it compiled is kept, also where the environment says that it should not be.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help verify quick test nightly checks coverage pages site mutation bench clean interop-icestorm interop-artemis interop-locks interop-replay
+.PHONY: help verify quick test nightly checks coverage pages site mutation bench clean interop-icestorm interop-artemis interop-locks interop-services interop-replay
 .NOTPARALLEL:
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
 	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
 	@echo "make interop-locks      put the locks of redis-py and filelock under test in real, paused processes (redis-server)"
+	@echo "make interop-services   the same with Redis and its sentinels, and with PySyncObj as it was and as it is"
 	@echo "make interop-replay     carry counterexamples out on the real IceStorm and Artemis, and write docs/truth.md"
 	@echo "make clean    remove $(VENV), caches and builds"
 
@@ -45,6 +46,7 @@ test: $(VENV)/.installed-for-tests
 
 nightly: $(VENV)/.installed-for-tests
 	@echo "all checks and those that take long: hours"
+	@.ci/watched "pip installs" $(PIP) install --quiet filelock redis pysyncobj  # for the examples with real services
 	$(BIN)/pytest -q -n $(WORKERS) --dist worksteal --nightly --timeout 7200
 	$(BIN)/python bench/bounds.py --changed --time 1h --jobs 2
 
@@ -96,6 +98,12 @@ interop-artemis: $(VENV)/.installed-for-tests
 interop-locks: $(VENV)/.installed-for-tests
 	@.ci/watched "pip installs" $(PIP) install --quiet filelock redis
 	$(BIN)/pytest -q -rP examples/real_locks
+
+interop-services: $(VENV)/.installed-for-tests
+	@.ci/watched "pip installs" $(PIP) install --quiet redis pysyncobj==0.3.15
+	$(BIN)/pytest -q -rP examples/real_sentinels examples/real_raft
+	@.ci/watched "pip installs" $(PIP) install --quiet --upgrade pysyncobj
+	$(BIN)/pytest -q -rP examples/real_raft
 
 interop-replay: $(VENV)/.installed-for-tests
 	$(BIN)/python -m bench.truth --repeat 20
