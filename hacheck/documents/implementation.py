@@ -103,6 +103,30 @@ class Disagreement(Part, frozen=True, kw_only=True):
     steps: list[ScheduleStep]
 
 
+class ActionCoverage(Part, frozen=True, kw_only=True):
+    """An action of the model: with how many combinations of nodes and other arguments the model has it, and how many of
+    these were possible in some state that explains a schedule."""
+
+    possible: int
+    instances: int
+
+
+class ScheduleCoverage(Part, frozen=True, kw_only=True):
+    """What schedules covered of the model: its actions; `faults`, how many of each kind came; `lines`, how often each
+    event was written; `states` of the model that explain some schedule, and `transitions` from them, fewer than there
+    are if not the `whole` was looked at; `lacks`: which conditions fail together, in the nearest of these states, of an
+    action that never was possible; none where only its lines never came."""
+
+    model: str
+    actions: dict[str, ActionCoverage]
+    faults: dict[str, int]
+    lines: dict[str, int]
+    states: int
+    transitions: int
+    whole: bool
+    lacks: dict[str, list[str]]
+
+
 class CheckImplDocument(Document, tag="check-impl", frozen=True, kw_only=True):
     """What `hacheck check-impl` found. `deviations_explored`: all schedules with up to so many deviations from the
     quiet one were explored, -1 where not even that one was. `actions_never_possible`: null where that is not known."""
@@ -115,6 +139,7 @@ class CheckImplDocument(Document, tag="check-impl", frozen=True, kw_only=True):
     not_compared_to_the_end: int
     lines_never_written: list[str]
     actions_never_possible: list[str] | None
+    coverage: ScheduleCoverage
     seconds: float
     disagreements: list[Disagreement]
     exit_code: int

@@ -105,7 +105,7 @@ def test_what_was_not_explored_is_not_said_to_agree(votes: str) -> None:
 
 def test_lines_that_the_code_never_wrote_are_named(votes: str) -> None:
     _, out, _ = check(votes, "--deviations", "0", "--code", "wins_with=4")
-    assert "log events of the model without a line of the code: wins" in out
+    assert "never    lines: wins" in out
 
 
 def test_code_that_writes_no_line_of_the_model_was_not_compared(votes: str, tmp_path: Path) -> None:
@@ -161,9 +161,30 @@ def test_reference_implementation_follows_its_spec_in_other_schedules(code: str,
 
 
 def test_what_was_not_tried_is_said(votes: str) -> None:
-    words = "coverage: the usual order alone, without a deviation or a fault; raise"
+    words = "coverage: 1 schedule beside Votes only the usual order alone, without a deviation or a fault; raise"
     assert words in " ".join(check(votes, "--deviations", "0")[1].split())
-    assert "coverage: no fault was allowed" in check(votes, "--deviations", "1", "--crashes", "0")[1]
+    assert "only     no fault was allowed" in check(votes, "--deviations", "1", "--crashes", "0")[1]
+
+
+def test_coverage_is_in_text_json_and_page(votes: str, tmp_path: Path) -> None:
+    page, found = tmp_path / "found.html", tmp_path / "found.json"
+    _, out, _ = check(votes, "--code", "twice=true", "--json", str(found), "--report", str(page))
+    covered = json.loads(found.read_text())["coverage"]
+    assert covered["model"] == "Votes"
+    assert covered["actions"]["stand"] == {"possible": 2, "instances": 3}
+    assert set(covered["lines"]) == {"stands", "votes_for", "wins"}
+    assert covered["faults"]["crash"] > 0
+    assert f"  faults   crash {covered['faults']['crash']}" in out
+    assert "faults crash" in page.read_text(encoding="utf-8")
+
+
+def test_what_an_action_lacks_is_named(votes: str, tmp_path: Path) -> None:
+    more = "environment action retire(v: Voter) when v.won and v.votes == {}\ndo v.won := false\nfaults {"
+    Path(votes).write_text(SPEC.replace("faults {", more), encoding="utf-8")
+    _, out, _ = check(votes, "--deviations", "0", "--json", str(tmp_path / "found.json"))
+    assert "never    actions: retire" in out
+    assert json.loads((tmp_path / "found.json").read_text())["coverage"]["lacks"]["retire"][0] in " ".join(out.split())
+    assert "nearest  retire: `v.w" in out
 
 
 def test_the_size_of_the_cluster_is_that_of_the_spec() -> None:

@@ -22,7 +22,13 @@ from hacheck.cli.running.protocols import first_possible, refusals
 from hacheck.cli.running.saved_code_runs import code_page
 from hacheck.cli.selection import one_check
 from hacheck.cli.sources import instantiate, load_specification
-from hacheck.documents.implementation import CheckImplDocument, Disagreement, ScheduleStep
+from hacheck.documents.implementation import (
+    ActionCoverage,
+    CheckImplDocument,
+    Disagreement,
+    ScheduleCoverage,
+    ScheduleStep,
+)
 from hacheck.impl.system import System
 from hacheck.impl.systems import system as code_of
 from hacheck.model.language import syntax_tree
@@ -35,8 +41,8 @@ from hacheck.testing.code_runs.watched_schedule import schedule_entries
 from hacheck.testing.expected_lines import instead
 from hacheck.testing.line_encoding import UnfitEvent
 from hacheck.testing.reference_protocols import FOLLOWED, Followed
+from hacheck.testing.schedules.schedule_coverage import ModelCoverage, model_coverage
 from hacheck.testing.schedules.schedule_search import Explored, Exploring, Found, Limits, Setting
-from hacheck.testing.schedules.unmatched_actions import unshown_actions
 from hacheck.testing.state_tracker import Tracker
 from hacheck.testing.tested_model import kept_invariants
 from hacheck.wording import plural
@@ -95,18 +101,23 @@ def explore_schedules(request: Request) -> ExitCode:
             explored = _explored(request, setting, tracker)
         except (ObservingError, UnfitEvent) as error:
             raise BadInput(f"{followed.spec}: {error}") from None
-    known = {event.name for event in tracker.compiled.shape.events}
-    compared = not known.isdisjoint(explored.shown)
-    with working("looking for actions that no run reaches", quiet=request.quiet, no_color=request.no_color):
-        unshown = Unshown(sorted(known - explored.shown), unshown_actions(tracker), compared)
-    ended = exit_code(explored, request.limits, compared=compared)
+    known = sorted({event.name for event in tracker.compiled.shape.events})
+    with working("looking for what no schedule covers", quiet=request.quiet, no_color=request.no_color):
+        covered = Covered(
+            system=tracker.system.name,
+            lines={name: explored.shown[name] for name in known},
+            model=model_coverage(tracker),
+        )
+    ended = exit_code(explored, request.limits, compared=covered.compared)
     shown = [(found, _instead(tracker, found)) for found in explored.found]
     if target is not None:
-        target.write(document_of(request, explored, shown, unshown, ended))
+        target.write(document_of(request, setting, explored, shown, covered, ended))
     views = [_view(request, setting, found, place) for place, found in enumerate(explored.found, start=1)]
     if page is not None and views:
         name = "disagreement" if len(views) == 1 else "disagreement {}"
-        page.save(code_page(request.code, SCHEDULES, {name.format(n): view for n, view in enumerate(views, start=1)}))
+        lines = [" ".join(line.split()) for line in _coverage_lines(setting, explored, covered)]
+        description = f"{SCHEDULES}. {'; '.join(lines)}"
+        page.save(code_page(request.code, description, {name.format(n): view for n, view in enumerate(views, start=1)}))
     if drawn is not None and views:
         content = json.dumps(views[0], ensure_ascii=False) + "\n"
         drawn.save(content if request.form == "json" else drawing(request.form or "", views[0]))
@@ -115,7 +126,7 @@ def explore_schedules(request: Request) -> ExitCode:
         errors = error_console(no_color=request.no_color)
         say(errors, f"no schedule disagrees, so there is nothing to draw: {unwritten} is not written")
     if request.json != "-" and (drawn is None or drawn.path is not None):
-        _show(request, setting, explored, shown, unshown, ended)
+        _show(request, setting, explored, shown, covered, ended)
     return ended
 
 
@@ -128,13 +139,23 @@ def _instead(tracker: Tracker, found: Found) -> Diagnosis | None:
     return tracker.explain(shown[: last + 1])
 
 
-class Unshown(Struct, frozen=True):
-    """What the model has and the code never did: lines; actions that nothing of what it did leads to, if that is
-    known. `compared`: whether the code wrote any line of the model at all."""
+class Covered(Struct, frozen=True):
+    """What schedules covered of a model, the `system`: `lines`, how often the code wrote each event that it has, also
+    not at all; `model`, what of it was possible."""
 
-    lines: list[str]
-    actions: list[str] | None
-    compared: bool
+    system: str
+    lines: Mapping[str, int]
+    model: ModelCoverage
+
+    @property
+    def compared(self) -> bool:
+        """Whether the code wrote any line of the model at all."""
+        return any(self.lines.values())
+
+    @property
+    def unwritten(self) -> list[str]:
+        """The events that the code never wrote."""
+        return [name for name, number in self.lines.items() if not number]
 
 
 def _explored(request: Request, setting: Setting, tracker: Tracker) -> Explored:
@@ -243,7 +264,7 @@ def _show(
     setting: Setting,
     explored: Explored,
     shown: Sequence[tuple[Found, Diagnosis | None]],
-    unshown: Unshown,
+    covered: Covered,
     ended: ExitCode,
 ) -> None:
     console = output_console(no_color=request.no_color)
@@ -261,15 +282,18 @@ def _show(
         ExitCode.AS_EXPECTED: "the code conforms to the model",
         ExitCode.NOT_AS_EXPECTED: "the code does something that the model does not allow",
     }.get(ended, "undecided: no disagreement, but not everything was explored")
-    if not (unshown.compared or explored.found):
+    if not (covered.compared or explored.found):
         said = "undecided: nothing was compared, since the code wrote no line that the model has"
     say(console, f"{mark} {request.code}: {said}", style)
-    for line in _summary(request, setting, explored, unshown):
+    for line in _summary(request, setting, explored):
+        if not request.quiet:
+            say(console, f"  {line}")
+    for line in _coverage_lines(setting, explored, covered):
         if not request.quiet:
             say(console, f"  {line}")
 
 
-def _summary(request: Request, setting: Setting, explored: Explored, unshown: Unshown) -> Iterator[str]:
+def _summary(request: Request, setting: Setting, explored: Explored) -> Iterator[str]:
     limits = request.limits
     faults = ", ".join(f"up to {plural(number, FAULTS[kind])}" for kind, number in setting.faults.items() if number)
     yield (
@@ -290,16 +314,38 @@ def _summary(request: Request, setting: Setting, explored: Explored, unshown: Un
             f"{plural(explored.at_bound + explored.undecided, 'schedule')} could not be compared to the end, "
             f"the last one from {explored.bound}"
         )
+
+
+def _coverage_lines(setting: Setting, explored: Explored, covered: Covered) -> Iterator[str]:
+    """What the schedules covered, in the form of what state machines cover."""
+    model = covered.model
+    yield f"coverage: {plural(explored.schedules, 'schedule')} beside {covered.system}"
     if explored.schedules == 1:
-        yield "coverage: the usual order alone, without a deviation or a fault; raise --deviations"
+        yield "  only     the usual order alone, without a deviation or a fault; raise --deviations"
     elif not any(setting.faults.values()):
-        yield "coverage: no fault was allowed (--crashes, --cuts, --power, --lock-losses)"
-    if unshown.lines:
-        yield f"coverage: log events of the model without a line of the code: {', '.join(unshown.lines)}"
-    if unshown.actions:
-        yield f"coverage: actions of the model that these runs do not reach: {', '.join(unshown.actions)}"
-    elif unshown.actions is None:
-        yield "coverage: which actions of the model were never possible is unknown: it would take too long to find out"
+        yield "  only     no fault was allowed (--crashes, --cuts, --power, --lock-losses)"
+    possible = [f"{name} {number} of {model.instances[name]}" for name, number in sorted(model.possible.items())]
+    if possible:
+        yield f"  actions  {', '.join(possible)}"
+    faults = [f"{FAULTS[kind]} {explored.faults[kind]:,}" for kind, most in setting.faults.items() if most]
+    if faults:
+        yield f"  faults   {', '.join(faults)}"
+    if covered.compared:
+        yield f"  lines    {', '.join(f'{name} {number:,}' for name, number in covered.lines.items() if number)}"
+    if model.never:
+        yield f"  never    actions: {', '.join(model.never)}"
+    elif model.never is None:
+        yield "  never    actions: unknown, since it would take too long to find out"
+    if covered.unwritten:
+        yield f"  never    lines: {', '.join(covered.unwritten)}"
+    least = "" if model.whole else "at least "
+    yield (
+        f"  states   {least}{plural(model.states, 'state')} of the model explain some schedule, "
+        f"with {plural(model.transitions, 'transition')} from them"
+    )
+    for name, conditions in model.lacks.items():
+        said = " and ".join(conditions) or "possible, but its lines never came"
+        yield f"  nearest  {name}: {said}"
 
 
 def _show_schedule(console: Console, setting: Setting, found: Found) -> None:
@@ -332,9 +378,10 @@ def why(found: Found) -> str:
 
 def document_of(
     request: Request,
+    setting: Setting,
     explored: Explored,
     shown: Sequence[tuple[Found, Diagnosis | None]],
-    unshown: Unshown,
+    covered: Covered,
     ended: ExitCode,
 ) -> CheckImplDocument:
     """Everything that was found, as `--json` writes it."""
@@ -346,11 +393,29 @@ def document_of(
         states=explored.states,
         deviations_explored=explored.complete,
         not_compared_to_the_end=explored.at_bound + explored.undecided,
-        lines_never_written=unshown.lines,
-        actions_never_possible=unshown.actions,
+        lines_never_written=covered.unwritten,
+        actions_never_possible=covered.model.never,
+        coverage=_coverage(setting, explored, covered),
         seconds=round(explored.seconds, 3),
         disagreements=[_disagreement(found, explanation) for found, explanation in shown],
         exit_code=int(ended),
+    )
+
+
+def _coverage(setting: Setting, explored: Explored, covered: Covered) -> ScheduleCoverage:
+    model = covered.model
+    return ScheduleCoverage(
+        model=covered.system,
+        actions={
+            name: ActionCoverage(possible=model.possible[name], instances=model.instances[name])
+            for name in model.instances
+        },
+        faults={kind: explored.faults[kind] for kind in setting.faults},
+        lines=dict(covered.lines),
+        states=model.states,
+        transitions=model.transitions,
+        whole=model.whole,
+        lacks={name: list(conditions) for name, conditions in model.lacks.items()},
     )
 
 

@@ -8,7 +8,7 @@ Nodes are Python objects that cannot be copied safely, so each schedule is run f
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -80,7 +80,8 @@ class Explored(Struct):
     - `at_bound`: schedules not compared to their ends, since they became larger than the model, and where the last one
       did;
       `undecided`: the same since too many states of the model explain them;
-    - `found`: where code and model disagree; `shown`: the events that the code wrote.
+    - `found`: where code and model disagree; `shown`: how often the code wrote each event; `faults`: how many of each
+      kind came.
     """
 
     schedules: int = 0
@@ -92,7 +93,8 @@ class Explored(Struct):
     undecided: int = 0
     bound: str = ""
     found: list[Found] = field(default_factory=list)
-    shown: set[str] = field(default_factory=set)
+    shown: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
 
@@ -208,6 +210,7 @@ class _Run:
         explored.steps += 1
         if choice[0] in FAULTS:
             self.faults[FAULTS[choice[0]]] -= 1
+            explored.faults[FAULTS[choice[0]]] += 1
         try:
             self.cluster.do(choice)
         except CodeFailed as failed:
@@ -220,7 +223,7 @@ class _Run:
 
     def _follow(self, event: Event) -> bool:
         explored = self.exploring.explored
-        explored.shown.add(event.name)
+        explored.shown[event.name] += 1
         after = self.exploring.tracker.after(self.track, event)
         if isinstance(after, Track):
             self.track = after

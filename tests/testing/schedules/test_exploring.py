@@ -18,8 +18,8 @@ from hacheck.model.language import load
 from hacheck.model.observing.line_writers import logged
 from hacheck.testing.schedules import schedule_search
 from hacheck.testing.schedules.cluster_fingerprint import fingerprint, frozen
+from hacheck.testing.schedules.schedule_coverage import model_coverage
 from hacheck.testing.schedules.schedule_search import Explored, Exploring, Found, Limits, Setting
-from hacheck.testing.schedules.unmatched_actions import unshown_actions
 from hacheck.testing.state_tracker import Tracker
 from tests.testing.schedules.voting import SPEC, VOTING, Voting
 from tests.testing.specs import system_of
@@ -62,7 +62,7 @@ def test_right_code_does_what_the_model_does(faults: Mapping[str, int]) -> None:
     assert found.found == []
     assert found.complete == PATIENT.deviations
     assert (found.at_bound, found.undecided) == (0, 0)
-    assert found.shown == {"stands", "votes_for", "wins"}
+    assert set(found.shown) == {"stands", "votes_for", "wins"}
     assert found.schedules > 20
 
 
@@ -244,13 +244,17 @@ def test_actions_that_nothing_leads_to_are_named() -> None:
     follows = Tracker(logged(system))
     setting = Setting(VOTING, 3, 0, VOTING.options({}), {"crash": 1})
     Exploring(setting, follows, Limits(1, 60, seconds=600.0)).run()
-    assert unshown_actions(follows) == ["retire"]
+    found = model_coverage(follows)
+    assert found.never == ["retire"]
+    assert found.lacks == {"retire": ()}, "it was possible, but for its line"
+    assert (found.possible["stand"], found.instances["stand"]) == (3, 3)
+    assert 0 < found.states < found.transitions
 
 
 def test_too_many_states_to_name_actions_are_not_looked_at() -> None:
     follows = Tracker(tracker().system, ("one_winner",))
     Exploring(Setting(VOTING, 3, 0, VOTING.options({}), {}), follows, Limits(0, 60, seconds=600.0)).run()
-    assert unshown_actions(follows, 0.0) is None
+    assert model_coverage(follows, 0.0).never is None
 
 
 def test_message_to_nobody_makes_its_sender_hear_of_it() -> None:
