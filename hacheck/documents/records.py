@@ -39,6 +39,8 @@ class BrokenStretch(Part, frozen=True, kw_only=True):
     `sure`: in every run that explains the whole log. `nanoseconds`: how long, at least where `is_open`: then it was
     still broken when the log ended; null without times. `nodes`: who broke it at its beginning, and `since`: for each
     of them the last record that it wrote up to then, null where there is none. `detail`: of data, what is wrong.
+    `decides`: of the first stretch of an invariant that is not sure, the step without a line on which it depends;
+    `breaking`, `sparing`: what the two nearest explanations do from there, of which the first breaks the invariant.
     """
 
     invariant: str
@@ -50,6 +52,9 @@ class BrokenStretch(Part, frozen=True, kw_only=True):
     nodes: list[str]
     since: list[RecordPlace | None]
     detail: str = ""
+    decides: str = ""
+    breaking: str = ""
+    sparing: str = ""
 
 
 class TraceVerdict(Part, frozen=True, kw_only=True):

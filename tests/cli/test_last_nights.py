@@ -130,6 +130,19 @@ def test_lines_of_another_program_show_nothing_of_the_balancer(verdicts: dict[st
     assert found["perhaps"]
 
 
+def test_what_a_possible_violation_depends_on_is_named(verdicts: dict[str, dict[str, Any]]) -> None:
+    (broken,) = verdicts["unhealed_other_program"]["broken"]
+    master = "master (unhealed_other_program/lb2.log:197)"
+    assert broken["decides"] == f"whether `crash LB 1` happens before {master}"
+    assert broken["breaking"] == master
+    assert broken["sparing"] == f"crash LB 1 (no line), {master}"
+
+
+def test_certain_violation_depends_on_nothing(verdicts: dict[str, dict[str, Any]]) -> None:
+    (broken,) = verdicts["cut"]["broken"]
+    assert (broken["decides"], broken["breaking"], broken["sparing"]) == ("", "", "")
+
+
 def test_master_that_still_wrote_beside_the_other_did_not_end_promptly(verdicts: dict[str, dict[str, Any]]) -> None:
     found = verdicts["split_then_crash"]
     assert found["kind"] == "conforms"

@@ -31,7 +31,10 @@ def broken_lines(verdict: Verdict, descriptions: Mapping[str, str]) -> Iterator[
             yield Text(f"  {len(mine) - STRETCHES_SHOWN:,} more stretches, all shorter", style="quiet")
         if mine and all(one.detail for one in mine):
             continue
-        if name not in surely:
+        decided = next((one for one in mine if one.decides), None)
+        if name not in surely and decided is not None:
+            yield from _explanations(decided)
+        elif name not in surely:
             yield Text("  some run that explains the whole log breaks it, and another does not", style="quiet")
         elif not any(one.sure for one in mine):
             yield Text("  every run that explains the whole log breaks it, at one moment or another", style="quiet")
@@ -39,6 +42,13 @@ def broken_lines(verdict: Verdict, descriptions: Mapping[str, str]) -> Iterator[
         called, _, condition = text.partition(": ")
         how, colour = ("at no other time", "quiet") if called in possibly else ("excluded", "ok")
         yield Text.assemble((called, "name"), " ", (how, colour), f" {condition}")
+
+
+def _explanations(one: Broken) -> Iterator[Text]:
+    """The two nearest runs that explain the whole log, of which one breaks the property, and what decides."""
+    yield Text(f"  it depends on {one.decides}, which no line shows:", style="quiet")
+    yield Text(f"    a run that breaks it: {one.breaking}", style="quiet")
+    yield Text(f"    one that does not:    {one.sparing}", style="quiet")
 
 
 def _longest(stretches: list[Broken]) -> list[Broken]:

@@ -14,6 +14,7 @@ from hacheck.compile import from_words
 from hacheck.model.breaking_nodes import breaking_nodes
 from hacheck.model.observing.step_monitors import is_monitor
 from hacheck.traces.conformance.broken_durations import Breach, Breaches, Record
+from hacheck.traces.conformance.deciding_steps import DecidingSteps, StepTaken, step_words
 from hacheck.traces.conformance.diagnosis import Diagnoser
 from hacheck.traces.conformance.expected_events import first_left
 from hacheck.traces.conformance.hindsight import Hindsight, looked_back
@@ -102,8 +103,45 @@ class BrokenProperties(Struct, frozen=True):
                 if nodes and certain
             )
             verdict = replace(verdict, excluded=excluded)
-        broken = tuple(self._broken(trace, one) for one in stretches if self.names[one.number] in self.shown)
-        return self._with_late(replace(verdict, broken=broken), trace, stretches)
+        broken = [self._broken(trace, one) for one in stretches if self.names[one.number] in self.shown]
+        if certain:
+            self._explain(verdict, trace, hindsight, broken)
+        verdict = replace(verdict, broken=tuple(broken))
+        return self._with_late(verdict, trace, stretches)
+
+    def _explain(self, verdict: Verdict, trace: TimedStreams, found: Hindsight, broken: list[Broken]) -> None:
+        """Adds to the first stretch of each property that is possibly broken on what that depends."""
+        possible = {one.partition("@")[0] for one in verdict.perhaps}
+        for number, certainty in found.certainty.items():
+            name = self.names[number]
+            place = next((at for at, one in enumerate(broken) if one.invariant == name and not one.sure), None)
+            if certainty != "possible" or name not in possible or place is None:
+                continue
+            deciding = DecidingSteps(found, number).first()
+            hidden = None if deciding is None else deciding.hidden
+            if deciding is None or hidden is None:
+                continue
+            step, _ = hidden
+            last = self._shown_by(trace, deciding.sparing[-1]) or self._shown_by(trace, deciding.breaking[-1])
+            before = "" if last is None else f" before {last.words}"
+            broken[place] = replace(
+                broken[place],
+                decides=f"whether `{step_words(found, step)}` happens{before}",
+                breaking=self._run_words(trace, found, deciding.breaking),
+                sparing=self._run_words(trace, found, deciding.sparing),
+            )
+
+    def _run_words(self, trace: TimedStreams, found: Hindsight, steps: Sequence[StepTaken]) -> str:
+        """Steps in words: each by the line that shows it, or by its action."""
+        shown = [(step, self._shown_by(trace, step)) for step in steps]
+        return ", ".join(f"{step_words(found, step)} (no line)" if at is None else at.words for step, at in shown)
+
+    def _shown_by(self, trace: TimedStreams, step: StepTaken) -> Place | None:
+        """The first record that a step takes."""
+        for stream, (before, after) in enumerate(zip(step.before, step.after, strict=True)):
+            if before < after:
+                return trace.place((stream, before))
+        return None
 
     def _with_certainty(self, verdict: Verdict, trace: TimedStreams, found: Hindsight, certain: bool) -> Verdict:
         violated: list[str] = []

@@ -123,7 +123,8 @@ class Hindsight(Struct):
     - `lives`: what is known of its nodes beyond the records; `None` where nothing is;
     - `marks`: by number of a property and cut; `certainty`: by number of a property;
     - `edges`, `indices`: by cut, what is worked out once; `ruled_out`: whether steps were left out by `lives`;
-    - `alive`: by cut, which of the kept states lead to the end of the log;
+    - `alive`: by cut, which of the kept states lead to the end of the log; `spared`: by number of a property and cut,
+      which do without breaking it;
     - `presumed`: by number of a property the nodes that are taken to have ended promptly, each with a cut before which
       it must have; else the property would be possible, or at more moments.
     """
@@ -135,6 +136,7 @@ class Hindsight(Struct):
     marks: dict[int, dict[Cut, Marks]] = field(default_factory=dict)
     certainty: dict[int, Certainty] = field(default_factory=dict)
     alive: dict[Cut, Any] = field(default_factory=dict)
+    spared: dict[int, dict[Cut, Any]] = field(default_factory=dict)
     presumed: dict[int, dict[str, Cut]] = field(default_factory=dict)
     edges: dict[Cut, _Edges] = field(default_factory=dict)
     indices: dict[Cut, _Index] = field(default_factory=dict)
@@ -144,7 +146,7 @@ class Hindsight(Struct):
         """Finds `marks`, `certainty` and `presumed` of some properties. Cost: each kept state is expanded once more."""
         cuts = sorted(self.search.kept, key=lambda one: (sum(one), one), reverse=True)
         alive = self.alive = {}
-        good: dict[int, dict[Cut, Any]] = {number: {} for number in numbers}
+        good = self.spared = {number: {} for number in numbers}
         self.marks = {number: {} for number in numbers}
         steps = 0
         for cut in cuts:
@@ -161,7 +163,7 @@ class Hindsight(Struct):
             for number, violates in self._violating(cut, numbers):
                 good[number][cut] = edges.before(end, ~violates, good[number])
                 self._mark(number, cut, states, violates, alive[cut])
-        start, first = self._first()
+        start, first = self.start()
         if not alive[start][first].any():  # what is known beyond the records does not fit them
             return self._by_records_only(numbers)
         if self.ruled_out:
@@ -201,7 +203,7 @@ class Hindsight(Struct):
             ends |= {cut for cut in self.result.waiting if cut in self.search.kept}
         return ends
 
-    def _first(self) -> tuple[Cut, Any]:
+    def start(self) -> tuple[Cut, Any]:
         """The first cut, and the places of the states there in which traces begin."""
         start = (0,) * len(self.streams.lengths)
         first = self.indices[start].find(self._starts())
@@ -215,7 +217,7 @@ class Hindsight(Struct):
         for cut in cuts:
             count = len(self.search.kept[cut])
             alive[cut] = self.edges[cut].before(np.full(count, cut in ends), np.ones(count, bool), alive, prompt)
-        start, first = self._first()
+        start, first = self.start()
         reached = {cut: np.zeros(len(self.search.kept[cut]), bool) for cut in cuts}
         reached[start][first] = True
         for cut in reversed(cuts):
@@ -266,25 +268,39 @@ class Hindsight(Struct):
             self.marks[number][cut] = Marks(len(both) > 0, len(both) == np.count_nonzero(alive), shown)
 
     def _edges(self, cut: Cut, states: Any) -> _Edges:
-        indices = self.indices
         sources, targets, late = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, bool)]
         shown: list[tuple[Cut, Any, Any]] = []
         if cut != self.streams.lengths:
-            for of_state, after, real in self._steps(cut, states):
-                is_hidden = ~real.any(axis=1)
-                mine, place = of_state[is_hidden], indices[cut].find(after[is_hidden])
-                kept, is_late = self._known(cut, states[mine], after[is_hidden])
-                kept &= place >= 0
-                sources.append(mine[kept])
-                targets.append(place[kept])
-                late.append(is_late[kept])
-                for taken in np.unique(real[~is_hidden], axis=0):
-                    to = tuple(at + int(more) for at, more in zip(cut, taken, strict=True))
-                    if to in indices:
-                        these = (real == taken).all(axis=1)
-                        places = indices[to].find(after[these])
-                        shown.append((to, of_state[these][places >= 0], places[places >= 0]))
+            for mine, _, to, places, is_late in self._found_steps(cut, states):
+                if to == cut:
+                    sources.append(mine)
+                    targets.append(places)
+                    late.append(is_late)
+                else:
+                    shown.append((to, mine, places))
         return _Edges((np.concatenate(sources), np.concatenate(targets)), shown, np.concatenate(late))
+
+    def steps_from(self, cut: Cut, states: Any) -> Iterator[tuple[Any, Any, Cut, Any]]:
+        """The steps from some states of a cut, by their places, to kept ones: the places of their states among these,
+        their instances, the cut that they lead to, and the places there."""
+        for mine, instances, to, places, _ in self._found_steps(cut, self.search.kept[cut][states]):
+            yield mine, instances, to, places
+
+    def _found_steps(self, cut: Cut, states: Any) -> Iterator[tuple[Any, Any, Cut, Any, Any]]:
+        """The same from states in words; last, which of the hidden ones no prompt run takes."""
+        for of_state, instances, after, real in self._steps(cut, states):
+            is_hidden = ~real.any(axis=1)
+            mine, place = of_state[is_hidden], self.indices[cut].find(after[is_hidden])
+            kept, late = self._known(cut, states[mine], after[is_hidden])
+            kept &= place >= 0
+            yield mine[kept], instances[is_hidden][kept], cut, place[kept], late[kept]
+            for taken in np.unique(real[~is_hidden], axis=0):
+                to = tuple(at + int(more) for at, more in zip(cut, taken, strict=True))
+                if to in self.indices:
+                    these = (real == taken).all(axis=1)
+                    place = self.indices[to].find(after[these])
+                    there = place >= 0
+                    yield of_state[these][there], instances[these][there], to, place[there], np.zeros(0, bool)
 
     def _known(self, cut: Cut, before: Any, after: Any) -> tuple[Any, Any]:
         """Which hidden steps are possible by what is known beyond the records, and which of them no prompt run
@@ -298,16 +314,17 @@ class Hindsight(Struct):
             self.ruled_out |= bool(ends_living.any())
         return ~ends_living, late
 
-    def _steps(self, cut: Cut, states: Any) -> Iterator[tuple[Any, Any, Any]]:
-        """Every step from some states: the place of its state, the state after it, how many records of each stream it
-        took."""
+    def _steps(self, cut: Cut, states: Any) -> Iterator[tuple[Any, Any, Any, Any]]:
+        """Every step from some states: the place of its state, the instance, the state after it, how many records of
+        each stream it took."""
         memory, streams = self.search.memory, self.streams
         left = np.array(streams.lengths) - np.array(cut)
-        for sources, _, after in memory.steps(states, self.search.window(streams, cut)):
+        for sources, instances, after in memory.steps(states, self.search.window(streams, cut)):
             taken = taken_by(self.search.compiled, after)
             real = np.minimum(taken, left)
             possible = ((taken.sum(axis=1) == 0) | (real.sum(axis=1) > 0)) & streams.whole(cut, taken)
-            yield sources[possible].astype(np.int64), (after & ~memory.masks)[possible], real[possible]
+            after = (after & ~memory.masks)[possible]
+            yield sources[possible].astype(np.int64), instances[possible].astype(np.int64), after, real[possible]
 
 
 def looked_back(

@@ -61,6 +61,8 @@ class Broken(Struct, frozen=True):
     - `nodes`: the nodes of the model that broke it at its beginning, as `Server-1`.
     - `since`: for each of them the last record that it wrote before or at the beginning, where there is one.
     - `detail`: what is wrong, where more can be said than that the property is broken; else empty.
+    - `decides`: of the first stretch that is not sure, the step without a line on which it depends; `breaking`,
+      `sparing`: what the two nearest runs do from there, of which the first breaks the invariant. Empty where unknown.
     """
 
     invariant: str
@@ -72,6 +74,9 @@ class Broken(Struct, frozen=True):
     nodes: tuple[str, ...] = ()
     since: tuple[Place | None, ...] = ()
     detail: str = ""
+    decides: str = ""
+    breaking: str = ""
+    sparing: str = ""
 
 
 def lasting(nanoseconds: int) -> str:
@@ -179,6 +184,9 @@ _BROKEN = pa.struct(
         pa.field("nodes", _TEXTS),
         pa.field("since", pa.list_(_PLACE)),
         pa.field("detail", pa.string()),
+        pa.field("decides", pa.string()),
+        pa.field("breaking", pa.string()),
+        pa.field("sparing", pa.string()),
     ]
 )
 
