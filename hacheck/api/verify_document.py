@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct, field, to_builtins
 
 from hacheck import __version__
@@ -18,6 +19,8 @@ from hacheck.documents.verify import (
     CheckVerdict,
     Difference,
     NearestGoodRun,
+    OtherCounterexample,
+    OtherCounterexamples,
     PropertyVerdict,
     RaisedLimits,
     RaisedProperty,
@@ -29,6 +32,7 @@ from hacheck.documents.verify import (
 )
 
 if TYPE_CHECKING:
+    from hacheck.checker.blame.other_runs import OtherRuns
     from hacheck.checker.recheck_result import Rechecked
     from hacheck.model.ir import System
     from hacheck.model.language import Specification
@@ -142,6 +146,21 @@ def property_verdict(
         gap=None if cti is None else run_rows(system, cti),
         raised=None if raised is None else raised.properties.get(found.prop.name),
         **blame_parts(system, found),
+        others=msgspec.UNSET if found.others is None else other_counterexamples(system, found.others),
+    )
+
+
+def other_counterexamples(system: System, others: OtherRuns) -> OtherCounterexamples:
+    """The counterexamples besides the first one, where the user wants several."""
+    runs = [
+        OtherCounterexample(differs=one.words, run=run_rows(system, one.run), loop=one.run.loop) for one in others.runs
+    ]
+    return OtherCounterexamples(
+        wanted=others.wanted,
+        exhausted=others.exhausted,
+        stopped=others.stopped,
+        seconds=round(others.seconds, 3),
+        runs=runs,
     )
 
 

@@ -22,6 +22,7 @@ from hacheck.model.runs import Run
 
 if TYPE_CHECKING:
     from hacheck.checker.blame.blamed import Blamed
+    from hacheck.checker.blame.other_runs import OtherRuns
     from hacheck.model.language import Specification
 
 Expectation = Literal["holds", "violated"]
@@ -73,12 +74,13 @@ class RunDoesNotReplay(AssertionError):
 
 class PropertyResult(Struct, frozen=True):
     """One property: what it asks, what was found, and what the specification expects of it. `blamed`: what its
-    counterexample needs, where that was tried."""
+    counterexample needs, where that was tried; `others`: other counterexamples, where the user wants several."""
 
     prop: Property
     answer: PropertyAnswer
     expected: Expectation
     blamed: Blamed | None = None
+    others: OtherRuns | None = None
 
     @property
     def outcome(self) -> Outcome:

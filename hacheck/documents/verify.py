@@ -166,6 +166,26 @@ class NearestGoodRun(Part, frozen=True, kw_only=True):
     run: list[RunRow]
 
 
+class OtherCounterexample(Part, frozen=True, kw_only=True):
+    """A counterexample besides `run`. `differs`: from that one, in words. `loop`: as of `run`."""
+
+    differs: str
+    run: list[RunRow]
+    loop: int | None
+
+
+class OtherCounterexamples(Part, frozen=True, kw_only=True):
+    """Counterexamples that differ in what breaks, in faults or in actions, shortest first. `wanted`: how many the user
+    wanted besides `run`. `exhausted`: every other one has at least the actions and faults of one of these or of `run`.
+    `stopped`: why the search ended early."""
+
+    wanted: int
+    exhausted: bool
+    stopped: str | None
+    seconds: float
+    runs: list[OtherCounterexample]
+
+
 class PropertyVerdict(Part, frozen=True, kw_only=True):
     """What was found of one property.
 
@@ -174,6 +194,7 @@ class PropertyVerdict(Part, frozen=True, kw_only=True):
     it says nothing of any state explored. `run`: a shortest counterexample, or the witness of a `reachable`. `loop`: of
     a lasso, the number of steps before the part that repeats. `gap`: a counterexample to induction: states that no
     lemma excludes, and a step from them that violates the property. `blame`, `good_run`: with `--blame` only.
+    `others`: with `--counterexamples` only.
     """
 
     name: str
@@ -192,6 +213,7 @@ class PropertyVerdict(Part, frozen=True, kw_only=True):
     raised: RaisedProperty | None
     blame: BlameResult | msgspec.UnsetType = msgspec.UNSET
     good_run: NearestGoodRun | msgspec.UnsetType | None = msgspec.UNSET
+    others: OtherCounterexamples | msgspec.UnsetType = msgspec.UNSET
 
 
 class CheckVerdict(Part, frozen=True, kw_only=True):

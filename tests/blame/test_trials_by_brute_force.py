@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from hacheck.checker.blame.good_run import nearest_good_run
-from hacheck.checker.blame.trial_system import FaultLimit, Narrowed, OtherBranch, Restriction, Without
+from hacheck.checker.blame.trial_system import FaultLimit, Narrowed, OtherBranch, OtherGoal, Restriction, Without
 from hacheck.checker.blame.trials import Subject, TrialResult, blame, trials_of
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
@@ -111,6 +111,8 @@ def expected(system: ir.System, asked: ir.Property, restriction: Restriction) ->
             return shortest(system, asked, lambda _, step: step.action != action, -1, 0, starts)
         case OtherBranch(action, place, taken):
             return shortest(other_way(system, action, place, taken), asked, lambda _, __: True, -1, 0, starts)
+        case OtherGoal():
+            raise AssertionError("blame tries no other property")
         case Narrowed(action, _, left):
 
             def allowed(state: State, step: Step) -> bool:

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "verify": (
         ("verify", "pair.ha", "--recheck", "5s"),
         ("verify", "overflow.ha"),
+        ("verify", "takes_over.ha", "--property", "one", "--counterexamples", "2"),
         ("verify", "beat.ha"),
         ("verify", "beat.ha", "--engine", "induction", "--time", "60s"),
         ("verify", "pair.ha", "--check", "default", "--raise-bounds", "--time", "60s"),
@@ -141,6 +142,7 @@ def test_the_examples_fill_every_part_of_a_document(written: dict[str, list[Any]
     checks = [check for content in written["verify"] for check in content["checks"]]
     assert [part for part in ("recheck", "fault", "raised", "bounds") if not any(check[part] for check in checks)] == []
     properties = [one for check in checks for one in check["properties"]]
+    assert any(one["others"]["runs"] for one in properties if "others" in one)
     assert [part for part in ("run", "gap", "raised") if not any(one[part] for one in properties)] == []
     assert {content.get("in_fragment") for content in written["prove"]} == {True, False}
     assert any(content.get("counterexamples") for content in written["prove"])

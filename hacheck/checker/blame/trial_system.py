@@ -27,6 +27,7 @@ from hacheck.model.ir import (
     If,
     Local,
     MakeCollection,
+    Property,
     Statement,
     StateVariable,
     System,
@@ -76,7 +77,14 @@ class OtherBranch(Struct, frozen=True):
     taken: bool
 
 
-Restriction = FaultLimit | Without | Narrowed | OtherBranch
+class OtherGoal(Struct, frozen=True):
+    """The property asks for something else, and no step is taken where it holds no more as it is (`before`)."""
+
+    goal: Expression
+    before: Expression
+
+
+Restriction: TypeAlias = FaultLimit | Without | Narrowed | OtherBranch | OtherGoal
 
 
 class TrialSystem(Struct, frozen=True):
@@ -86,23 +94,44 @@ class TrialSystem(Struct, frozen=True):
     starts: tuple[frozenset[int], ...]
 
 
-def trial_system(system: System, trials: Sequence[Restriction]) -> TrialSystem:
-    """The system in which each trial can be explored. Errors: `StartError` where it cannot begin."""
+def trial_system(system: System, trials: Sequence[Sequence[Restriction]]) -> TrialSystem:
+    """The system in which each trial can be explored, with all of its restrictions. Errors: `StartError` where it
+    cannot begin."""
     kind = Range(0, max(len(trials) - 1, 1))
     trial = Variable(TRIAL, kind)
-    limited = sorted({one.action for one in trials if isinstance(one, FaultLimit)})
-    most = max((one.most for one in trials if isinstance(one, FaultLimit)), default=0)
-    left = {action: Variable(f"blame.left.{action}", Range(0, most + 1)) for action in limited}
+    listed = [(place, one) for place, several in enumerate(trials) for one in several]
+    limits = [one for _, one in listed if isinstance(one, FaultLimit)]
+    most = max((one.most for one in limits), default=0)
+    left = {
+        action: Variable(f"blame.left.{action}", Range(0, most + 1)) for action in sorted({o.action for o in limits})
+    }
     actions = tuple(
-        _restricted(
-            number, action, [(place, one) for place, one in enumerate(trials) if one.action == number], trial, left
-        )
+        _restricted(number, action, [(place, one) for place, one in listed if _is_of(one, number)], trial, left)
         for number, action in enumerate(system.actions)
     )
     added = [StateVariable(one.name, one.type, most + 1, None, "shared") for one in left.values()]
-    made = replace(system, variables=(*system.variables, *added), actions=actions)
-    beginnings = [made for place, one in enumerate(trials) for made in _beginning(system, place, one, trial, left)]
+    made = replace(
+        system,
+        variables=(*system.variables, *added),
+        actions=actions,
+        properties=tuple(_with_goal(one, listed, trial) for one in system.properties),
+    )
+    beginnings = [made for place, one in listed for made in _beginning(system, place, one, trial, left)]
     return among_trials(made, len(trials), trial, beginnings)
+
+
+def _is_of(one: Restriction, action: int) -> bool:
+    """Whether a restriction concerns an action."""
+    return isinstance(one, OtherGoal) or one.action == action
+
+
+def _with_goal(prop: Property, trials: Sequence[tuple[int, Restriction]], trial: Variable) -> Property:
+    """The property as the trials want it."""
+    goal = prop.goal
+    for place, one in trials:
+        if isinstance(one, OtherGoal):
+            goal = Conditional(_is(trial, place), one.goal, goal)
+    return prop if goal is prop.goal else replace(prop, goal=goal)
 
 
 def among_trials(system: System, count: int, trial: Variable, beginnings: Sequence[Statement] = ()) -> TrialSystem:
@@ -146,6 +175,8 @@ def _restricted(
                 guard = Binary("and", guard, Binary("or", Unary("not", _is(trial, place)), narrower))
             case OtherBranch(_, at, taken):
                 body = forced(body, at, taken=taken, unless=_is(trial, place))
+            case OtherGoal(_, before):
+                guard = Binary("and", Binary("or", Unary("not", _is(trial, place)), before), guard)
             case FaultLimit():
                 continue
     if number in left:

@@ -26,7 +26,7 @@ from hacheck.checker.blame.trial_system import (
 )
 from hacheck.checker.blame.variant_system import bounded_counters, can_join, variant_system
 from hacheck.checker.described_run import call_of, fault_count, node_of
-from hacheck.checker.engine import Answer, Limits, Report
+from hacheck.checker.engine import Answer, Limits, PropertyAnswer, Report
 from hacheck.checker.explicit.native_engine import NativeEngine, Prepared
 from hacheck.model.counters.value_distances import unbounded
 from hacheck.model.evaluation import EvaluationError
@@ -312,7 +312,7 @@ class _Blaming:
         if not listed:
             return self.done([], self.varied(), [])
         try:
-            made = trial_system(only(self.system, self.name), [one.restriction for one in listed])
+            made = trial_system(only(self.system, self.name), [(one.restriction,) for one in listed])
         except EvaluationError as error:
             stopped = f"a state of the run is none to begin in: {error.message}"
             return self.done([TrialResult(one.trial, "open", stopped=stopped) for one in listed], self.varied(), [])
@@ -374,9 +374,7 @@ class _Blaming:
             earlier = Run(self.run.initial, self.run.steps[:skipped])
             faults = fault_count(self.system, earlier) + fault_count(searched.system, found.run)
             return TrialResult(trial, "violated", coverage.states, skipped + len(found.run.steps), faults)
-        complete = coverage.complete and not coverage.omission and answer.error is None and not answer.unstartable
-        # Where runs beyond the bound of a counter could not be confirmed, only those up to it were searched.
-        complete = complete and not any(f"{counter} up to" in found.scope for counter in answer.endless)
+        complete = is_complete(answer, found)
         # Where a trial makes a counter one that cannot be followed, less was searched than for the counterexample.
         if (bounded := searched.bounded - self.searched.bounded) and complete:
             stopped = f"{' and '.join(sorted(bounded))} is explored up to its bound only"
@@ -451,6 +449,14 @@ class _Blaming:
         if prop.kind != self.subject.prop.kind or replay(only(system, self.name, self.run), self.run) is not None:
             return False
         return is_violated(Interpreter(system), prop, self.run)
+
+
+def is_complete(answer: Answer, found: PropertyAnswer) -> bool:
+    """Whether a search for a property explored every state, each in full."""
+    if not answer.coverage.complete or answer.coverage.omission or answer.error is not None or answer.unstartable:
+        return False
+    # Where runs beyond the bound of a counter could not be confirmed, only those up to it were searched.
+    return not any(f"{counter} up to" in found.scope for counter in answer.endless)
 
 
 class Searched:

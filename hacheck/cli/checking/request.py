@@ -23,6 +23,7 @@ class Request(Struct, frozen=True):
     jobs: int | None = None
     raising: bool = False
     blame: bool = False
+    counterexamples: int = 1
     exploring: Exploring = Exploring()
     states_max: int | None = None
     depth_max: int | None = None

@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     from hacheck.cli.checking.kept_trials import Raised
     from hacheck.documents.verify import VerifyDocument
 
-NOTHING_TO_BLAME = (
-    "blame: there is no counterexample to try. It is about unexpected violations, or those of --property NAME."
-)
-"""What is said where `--blame` finds nothing to do."""
+NOTHING_TO_TRY = "there is no counterexample to try. It is about unexpected violations, or those of --property NAME."
+"""What is said where `--blame` or `--counterexamples` finds nothing to do."""
 
 
 def verify_shipped(request: Request) -> ExitCode:
@@ -96,8 +94,11 @@ def verified(
     ran = {result.check.name for result in results}
     skipped = [question.name for question in selection.questions if question.name not in ran]
     code = exit_code(results, all_ran=not skipped)
-    if request.blame and not any(found.blamed for result in results for found in result.properties):
-        console.print(Text(f"\n{NOTHING_TO_BLAME}", style="warn"))
+    properties = [found for result in results for found in result.properties]
+    if request.blame and not any(found.blamed for found in properties):
+        console.print(Text(f"\nblame: {NOTHING_TO_TRY}", style="warn"))
+    if request.counterexamples > 1 and not any(found.others for found in properties):
+        console.print(Text(f"\ncounterexamples: {NOTHING_TO_TRY}", style="warn"))
     spec = request.spec
     console.print()
     left_out = selection.left_out
@@ -180,6 +181,7 @@ def run_checks(
         before = Earlier(specification, tuple(request.settings.items()))
         for found in explored(request, selection, interruption, kept=kept):
             result = with_blame(request, specification, found, interruption) if request.blame else found
+            result = with_others(request, result, interruption) if request.counterexamples > 1 else result
             results.append(result)
             known = None if request.raising else before.known(result)
             if known is not None:
@@ -218,11 +220,29 @@ def with_blame(
     return replace(result, properties=tuple(made))
 
 
-def is_to_blame(request: Request, found: PropertyResult) -> bool:
-    """Whether a counterexample is one that `--blame` is about."""
-    if found.answer.verdict != "violated" or not request.blame:
+def with_others(request: Request, result: CheckResult, interruption: Interruption) -> CheckResult:
+    """The result with more counterexamples of the properties named, else of those violated unexpectedly."""
+    from hacheck.cli.checking.other_counterexamples import others_of
+
+    made = []
+    for found in result.properties:
+        run = found.answer.run
+        if run is not None and is_to_vary(request, found) and not interruption.requested:
+            found = replace(found, others=others_of(request, result.system, found.prop, run, interruption))
+        made.append(found)
+    return replace(result, properties=tuple(made))
+
+
+def is_to_vary(request: Request, found: PropertyResult) -> bool:
+    """Whether more counterexamples of a property are looked for, or its parts are tried."""
+    if found.answer.verdict != "violated":
         return False
     return is_named(found.prop.name, request.properties) or (found.outcome == "unexpected" and not request.properties)
+
+
+def is_to_blame(request: Request, found: PropertyResult) -> bool:
+    """Whether a counterexample is one that `--blame` is about."""
+    return request.blame and is_to_vary(request, found)
 
 
 def show_overview(
@@ -280,8 +300,9 @@ def show_result(request: Request, console: Console, specification: Specification
 
 
 def is_surprise(found: PropertyResult) -> bool:
-    """Whether a run is shown though no option names it: it is unexpected, or blame has looked at it."""
-    return found.outcome == "unexpected" or found.without_value or found.blamed is not None
+    """Whether a run is shown though no option names it: it is unexpected, or more of it was wanted than to be seen."""
+    tried = found.blamed is not None or found.others is not None
+    return found.outcome == "unexpected" or found.without_value or tried
 
 
 def is_short(found: PropertyResult) -> bool:
@@ -334,6 +355,10 @@ def show_run(
 
         console.print()
         console.print(run_rendering.indented(shown_blame(found.blamed), 2))
+    if found.others is not None:
+        from hacheck.cli.checking.other_counterexamples import show_others
+
+        show_others(console, result.system, found.prop, found.others, steps=request.steps)
     console.print(Text("\nto see it again:", style="quiet"))
     console.print(f"  {command_for(request, result.check.name, found)}", markup=False, highlight=False, soft_wrap=True)
 
@@ -343,6 +368,7 @@ def command_for(request: Request, check: str, found: PropertyResult) -> str:
     settings = [word for name, value in request.settings.items() for word in ("--set", f"{name}={value}")]
     what = "--witnesses" if found.prop.kind == "reachable" else "--runs"
     words = ["hacheck", "verify", request.spec, "--check", check, "--property", found.prop.name, *settings, what]
+    words += ["--counterexamples", str(request.counterexamples)] if found.others is not None else []
     return shlex.join(words)
 
 

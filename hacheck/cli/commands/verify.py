@@ -41,6 +41,8 @@ EPILOG = """
 
   hacheck verify mine.ha --blame                    what does each violation need?
 
+  hacheck verify mine.ha --counterexamples 3        in which other ways?
+
   hacheck verify mine.ha --recheck 30s              does a second interpreter say the same?
 
   hacheck verify mine.ha --checkpoint kept          then, if it is cut off:
@@ -84,6 +86,11 @@ BLAME = (
     "Try each counterexample (of --property NAME, else each unexpected one) without each fault, assumption, step and "
     "way of a guard: which of them prevents it? And show the nearest run in which the property holds."
 )
+COUNTEREXAMPLES = (
+    "Look for N counterexamples (of --property NAME, else of each unexpected violation) that differ in what breaks, in "
+    "faults or in actions, not in the order of independent steps. --time then also limits all of one property together "
+    "(by default 2 min)."
+)
 JOBS = "How many checks run side by side, where they take longer than a second; by default one for each core."
 STATES = "Stop at this many states: 5000000, 5M. Not for bmc and induction, which count none."
 DEPTH = "Go at most this many steps deep; with simulation, take this many steps in each run instead of 200."
@@ -103,6 +110,7 @@ KEPT, ITF = Writes(within=("*",)), Writes(within=("*.itf.json",))
 Every = Annotated[bool, flag("--all", help=EVERY)]
 RaiseBounds = Annotated[bool, flag("--raise-bounds", help=RAISE, panel=EXPLORING)]
 Blame = Annotated[bool, flag("--blame", help=BLAME, panel=EXPLORING)]
+Counterexamples = Annotated[One, option("--counterexamples", metavar="N", help=COUNTEREXAMPLES, panel=EXPLORING)]
 Jobs = Annotated[One, option("--jobs", metavar="N", help=JOBS, panel=EXPLORING)]
 Checks = Annotated[Many, option("--check", metavar="NAME", help="Run this check only. Repeatable.")]
 Only = Annotated[Many, option("--property", metavar="NAME", help="Decide this property only. Repeatable.")]
@@ -149,15 +157,15 @@ def refuse_contradictions(
     report: str | None,
     kept: str | None,
     watch: bool,
-    blame: bool,
+    tried: str | None,
 ) -> None:
     """Errors: `BadInput` where it is not said what to check, or how many run at once of what does not."""
     if spec is None and not every:
         raise BadInput("which spec?", "hacheck verify icestorm, or --all for all that is shipped")
     if every and report is not None:
         raise BadInput("--report is about one spec", "name it instead of --all")
-    if every and blame:
-        raise BadInput("--blame is about one spec", "name it instead of --all")
+    if every and tried is not None:
+        raise BadInput(f"{tried} is about one spec", "name it instead of --all")
     if jobs is not None and kept is not None and not raise_bounds:
         raise BadInput("--checkpoint and --resume run one check after the other", "leave --jobs out")
     if watch and (every or raise_bounds or kept is not None):
@@ -179,6 +187,7 @@ def verify(
     engine: EngineName = "native",
     raise_bounds: RaiseBounds = False,
     blame: Blame = False,
+    counterexamples: Counterexamples = None,
     jobs: Jobs = None,
     threads: Threads = None,
     fingerprint: Fingerprint = False,
@@ -212,17 +221,18 @@ def verify(
     from hacheck.cli.checking.request import Request
     from hacheck.cli.checking.verification import runner
     from hacheck.cli.engines import parse_exploring
-    from hacheck.cli.options import parse_jobs, parse_limits, parse_settings
+    from hacheck.cli.options import parse_count, parse_jobs, parse_limits, parse_settings
 
-    refuse_contradictions(spec, every, jobs, raise_bounds, report, checkpoint or resume, watch, blame)
-    shown = {"runs": runs, "steps": steps, "details": details, "witnesses": witnesses, "quiet": quiet}
+    tried = "--blame" if blame else counterexamples and "--counterexamples"
+    refuse_contradictions(spec, every, jobs, raise_bounds, report, checkpoint or resume, watch, tried)
     request = Request(
         spec=spec or "", checks=tuple(check or ()), settings=parse_settings(settings or ()),
-        properties=tuple(only or ()), wide=wide, raising=raise_bounds, blame=blame, jobs=parse_jobs(jobs),
+        properties=tuple(only or ()), wide=wide, raising=raise_bounds, jobs=parse_jobs(jobs), blame=blame,
+        counterexamples=parse_count("--counterexamples", counterexamples or "1"),
         exploring=parse_exploring(
             engine, threads, fingerprint, no_reductions, checkpoint, resume, given, recheck, exhaustive
         ),
-        **parse_limits(states, depth, time, memory), ci=Ci(junit, sarif, annotations, baseline),
-        json=json, itf=itf, report=report, **{**shown, "no_color": no_color},
+        **parse_limits(states, depth, time, memory), ci=Ci(junit, sarif, annotations, baseline), json=json, itf=itf,
+        report=report, no_color=no_color, runs=runs, steps=steps, details=details, witnesses=witnesses, quiet=quiet,
     )  # fmt: skip
     return runner(every=every, watched=watch)(request)

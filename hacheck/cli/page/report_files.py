@@ -12,6 +12,7 @@ from hacheck.cli.page.report_data import ShownRun, frame, good_run_name, verdict
 from hacheck.model.language import Specification
 
 if TYPE_CHECKING:
+    from hacheck.checker.blame.other_runs import OtherRuns
     from hacheck.checker.verify import CheckResult
 
 Json: TypeAlias = Any
@@ -38,7 +39,7 @@ def runs_of_results(results: Sequence[CheckResult]) -> list[ShownRun]:
                         found.blamed,
                     )
                 )
-                shown += good_runs(shown[-1])
+                shown += [*good_runs(shown[-1]), *other_counterexamples(shown[-1], found.others)]
         if result.answer.error is not None:
             name = "error of the spec"
             shown.append(ShownRun(result.check.name, name, result.system, result.answer.error, None, urgent=True))
@@ -51,6 +52,18 @@ def good_runs(about: ShownRun) -> list[ShownRun]:
         return []
     run = about.blamed.good.run
     return [ShownRun(about.check, good_run_name(about.name), about.system, run, about.prop)]
+
+
+def other_counterexamples(about: ShownRun, others: OtherRuns | None) -> list[ShownRun]:
+    """The counterexamples besides the first one, each as a run of its own."""
+    runs = () if others is None else others.runs
+    return [
+        ShownRun(
+            about.check, f"{about.name}, counterexample {number}", about.system, one.run, about.prop,
+            about.verdict, about.outcome, f"differs from the first: {one.words}", about.urgent,
+        )
+        for number, one in enumerate(runs, start=2)
+    ]  # fmt: skip
 
 
 def verify_report(specification: Specification, document: Json, results: Sequence[CheckResult]) -> str:
