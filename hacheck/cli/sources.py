@@ -22,11 +22,11 @@ SIZE_MAX = 1 << 20
 
 
 def load_specification(
-    spec: str, *, no_color: bool = False, examined: bool = True, kept: bool = False
+    spec: str, *, no_color: bool = False, examined: bool = True, defaults_only: bool = False
 ) -> Specification:
-    """The specification a SPEC argument names. Whatever is wrong with it is shown; without `examined`, as far as
-    reading shows without trying its checks; `kept`: as far as the defaults of its settings show, as it was kept when
-    the same text was read last.
+    """The specification a SPEC argument names, as it was kept when the same text was read last. Whatever is wrong with
+    it is shown; without `examined`, as far as reading shows without trying its checks; `defaults_only`: as far as the
+    defaults of its settings show.
 
     Errors: `BadInput` when there is no readable text; `Reported` when the text has errors.
     """
@@ -34,14 +34,14 @@ def load_specification(
 
     text, path = read_spec(spec)
     with working(f"reading {path}", no_color=no_color):
-        if kept:
+        if examined:
             from hacheck.compile.kept_models import kept_load
 
-            loaded = kept_load(text, path, read_library, defaults_only=True)
+            loaded = kept_load(text, path, read_library, defaults_only=defaults_only)
         else:
             from hacheck.model.language import load
 
-            loaded = load(text, path, read_library, examined=examined)
+            loaded = load(text, path, read_library, examined=False)
     if loaded.diagnostics:
         show_findings(loaded.diagnostics, {path: text}, no_color)
     if loaded.specification is None:
@@ -57,21 +57,17 @@ def instantiate(
     logs: bool = False,
     no_color: bool = False,
 ) -> System:
-    """The system of a check (or of the defaults) under further settings. Warnings were shown on loading. `logs`: the
-    one that logs are compared with, as it was kept when it was made last.
+    """The system of a check (or of the defaults) under further settings, as it was kept when it was made last. Warnings
+    were shown on loading. `logs`: the one that logs are compared with.
 
     Errors: `Reported` when a setting is unknown or ill-typed, or the spec is wrong under these settings.
     """
     from hacheck.cli.progress import working
+    from hacheck.compile.kept_models import kept_instance
     from hacheck.model.language.diagnostics import Span
 
     with working(f"reading {specification.path}", no_color=no_color):
-        if logs:
-            from hacheck.compile.kept_models import kept_instance
-
-            instance = kept_instance(specification, settings, check, logs=True)
-        else:
-            instance = specification.instantiate(settings, check)
+        instance = kept_instance(specification, settings, check, logs=logs)
     if instance.system is None:
         nowhere = Span(specification.path, 0, 0)  # a setting that came from the command line has no place
         given = " ".join(f"--set {name}={value}" for name, value in settings.items())

@@ -111,7 +111,7 @@ def conform_traces(request: ConformRequest) -> ExitCode:
     """Compares the traces with the protocol, shows what was found, and returns what the process is to return."""
     if request.engine == "local" and is_own_process():
         leave_pandas_out()
-    specification = load_specification(request.spec, no_color=request.no_color, kept=True)
+    specification = load_specification(request.spec, no_color=request.no_color, defaults_only=True)
     compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
     target = None if request.json is None else open_target(request.json)
     page = None if request.report is None else open_target(request.report)

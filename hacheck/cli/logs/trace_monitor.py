@@ -89,7 +89,7 @@ class Watched(Struct, frozen=True):
 
 def monitor_traces(request: MonitorRequest) -> ExitCode:
     """Checks traces until it is stopped. Returns what the process is to return."""
-    specification = load_specification(request.spec, no_color=request.no_color, kept=True)
+    specification = load_specification(request.spec, no_color=request.no_color, defaults_only=True)
     compared = what_is_compared(request.comparison, specification, request.properties, no_color=request.no_color)
     results = Path(request.results)
     if results.resolve().is_relative_to(Path(request.folder).resolve()):
