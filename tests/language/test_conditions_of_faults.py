@@ -68,6 +68,7 @@ FAULTS = {
     "cut X -> Y": ("not connected(X(1), Y)", ""),
     "isolate X": ("not connected(X(1), Y) and not connected(X(1), X(2))", ""),
     "partition X": ("not connected(X(1), X(2))", ""),
+    "partition X and Y": ("not connected(X(1), Y)", ""),
     "lose m": ("X(1).done and Y.heard == 0 and not in_flight(m)", MESSAGE),
     "lose ask": ("gave_up", IN_STEPS),
     "lose ask ": ("gave_up", ONE_STEP),

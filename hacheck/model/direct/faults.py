@@ -167,12 +167,16 @@ class Faults:
         return happens
 
     def _splits(self, fault: Fault) -> Iterator[Move]:
-        kind, (name,) = fault.declared.kind, fault.names
-        nodes = self.layout.nodes(name)
+        kind, name = fault.declared.kind, fault.names[0]
+        nodes = tuple(node for one in fault.names for node in self.layout.nodes(one))
         if kind == "isolate":
             for node in nodes:
                 links = [key[1:] for key in self.layout.index if key[0] == "down" and node in key[1:]]
                 yield Move(f"isolate {name}", {"n": node}, self._set([(a, b) for a, b in links], True))
+        elif len(fault.names) > 1:
+            for side in _sides(nodes):
+                arguments: dict[str, Value] = {one: frozenset(n for n in side if n.kind == one) for one in fault.names}
+                yield Move(fault.declared.title, arguments, self._set(_between(side, nodes), True))
         elif kind == "partition":
             for side in _sides(nodes):
                 yield Move(f"partition {name}", {"side": frozenset(side)}, self._set(_between(side, nodes), True))
@@ -180,8 +184,8 @@ class Faults:
             for over in nodes:
                 others = tuple(node for node in nodes if node != over)
                 for side in _sides(others):
-                    arguments = {"over": over, "side": frozenset(side)}
-                    yield Move(f"bridge {name}", arguments, self._set(_between(side, others), True))
+                    chosen = {"over": over, "side": frozenset(side)}
+                    yield Move(f"bridge {name}", chosen, self._set(_between(side, others), True))
 
     def _heals(self) -> Iterator[Move]:
         healing = [one for one in self.all if one.declared.kind in LINK_FAULTS and not one.declared.for_good]

@@ -251,7 +251,7 @@ def _cuts(fault: d.FaultDeclaration, a: str, b: str) -> bool:
         case "isolate":
             return names[0] in (a, b)
         case "partition" | "bridge":
-            return names[0] == a == b
+            return a in names and b in names
         case _:
             return False
 

@@ -258,7 +258,8 @@ FaultKind = Literal[
 
 
 class FaultDeclaration(Struct, frozen=True):
-    """`names`: the kind of node, the two ends of a link, or the message, operation or lock."""
+    """`names`: the kind of node, the two ends of a link, the kinds that are split together, or the message, operation
+    or lock."""
 
     kind: FaultKind
     names: tuple[Name, ...]
@@ -271,7 +272,7 @@ class FaultDeclaration(Struct, frozen=True):
     def title(self) -> str:
         """What the fault is called in reports: `crash Replica`, `cut Server - Gateway`."""
         one_way = self.kind == "cut one way"
-        joint = " -> " if one_way else " - "
+        joint = " and " if self.kind == "partition" else " -> " if one_way else " - "
         return f"{'cut' if one_way else self.kind} {joint.join(name.text for name in self.names)}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 from msgspec.structs import replace
 
@@ -104,8 +105,12 @@ def _note(context: Context, fault: Fault, limited: bool) -> None:
                 if other != kind or context.nodes[kind].size > 1:
                     context.cutting |= {(kind, other), (other, kind)}
         case "partition" | "bridge":
-            kind = kind_of(context, one.names[0]).name
-            context.cutting.add((kind, kind))
+            kinds = [kind_of(context, name).name for name in one.names]
+            for name in one.names[1:]:
+                if kinds.count(name.text) > 1:
+                    raise error("HA101", f"{name.text} is named twice", name.span, "each kind of node once")
+            pairs = product(kinds, kinds)
+            context.cutting |= {(a, b) for a, b in pairs if a != b or len(kinds) == 1 or context.nodes[a].size > 1}
         case "lose":
             budgets = [f"budget.{fault.title}"] if fault.limit is not None else []
             context.losing[one.names[0].text] = (one, (*budgets, *([TOTAL] if limited else [])))

@@ -150,6 +150,8 @@ def _clause(failure: Unreadable, words: Set[str], last: str, text: str) -> str |
         return "a body begins with `do`, and has no braces"
     if found in ("for", "every", "no", "some", "at") and ":" in words and AFTER.search(text[: failure.start]):
         return "a colon stands between its name and what is said: `invariant NAME: …`"
+    if before[:1] == ["partition"] and before[-1].endswith(",") and failure.kind == NAME:
+        return f"kinds that are split together are joined by `and`: `partition {before[-1][:-1]} and {found}`"
     if last == "partition" and NAME in failure.wanted:
         return PARTS + ", or `partition T`"
     return None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from hacheck.model import ir
 from hacheck.model import types as ty
 from hacheck.model.language.context import Context
 from hacheck.model.language.diagnostics import error
 from hacheck.model.language.fault_steps import ZERO, Fault, step
-from hacheck.model.rewrite import conjunction
+from hacheck.model.rewrite import conjunction, disjunction
 
 SPLIT_MAX = 16
 """Nodes of a kind that may be split in two: each of some 2^(N-1) ways is a step of its own."""
@@ -96,6 +98,8 @@ def isolate(context: Context, fault: Fault) -> list[ir.Action]:
 
 def partition(context: Context, fault: Fault) -> list[ir.Action]:
     """One side is the set that holds the first node (but for the bridge), so that each split is there once."""
+    if len(fault.names) > 1:
+        return [split_together(context, fault)]
     kind = context.nodes[fault.names[0]]
     if kind.size > SPLIT_MAX:
         message = f"{kind.size} {kind.name}s are split in too many ways; {SPLIT_MAX} can be"
@@ -129,6 +133,42 @@ def partition(context: Context, fault: Fault) -> list[ir.Action]:
     word = fault.written.kind
     text = f"{kind.name}s are split in two" + (", and one still reaches both sides" if bridges else "")
     return [step(f"{word} {kind.name}", parameters, guard, body, "fault", word, text)]
+
+
+def split_together(context: Context, fault: Fault) -> ir.Action:
+    """Nodes of several kinds split in two: one side is a set of each kind, and holds the first node of the first kind."""
+    kinds = [context.nodes[name] for name in fault.names]
+    total = sum(kind.size for kind in kinds)
+    if total > SPLIT_MAX:
+        message = f"{total} nodes are split in too many ways; {SPLIT_MAX} can be"
+        raise error("HA112", message, fault.written.span, "cut single links, or isolate a node")
+    sides = {kind: ir.Local(kind.name, ty.Set(kind)) for kind in kinds}
+    first = ir.Local(context.fresh_name("first"), kinds[0])
+    leader = ir.Extreme("min", first.name, ir.Domain(kinds[0], None, None), ZERO)
+    size: ir.Expression = ir.Unary("size", sides[kinds[0]])
+    for kind in kinds[1:]:
+        size = ir.Binary("+", size, ir.Unary("size", sides[kind]))
+    proper = ir.Binary("<", size, ir.Constant(total, ty.Range(total, total)))
+    some_open: list[ir.Expression] = []
+    body: list[ir.Statement] = []
+    for kind, other in product(kinds, kinds):
+        if (kind.name, other.name) not in context.cutting:
+            continue
+        a, b = ir.Local(context.fresh_name("a"), kind), ir.Local(context.fresh_name("b"), other)
+        here = ir.Domain(kind, sides[kind], None)
+        there = ir.Domain(other, None, ir.Unary("not", ir.Binary("in", b, sides[other])))
+        directions = _both_directions(a, b, kind, other)
+        inner = ir.ForEach(b.name, there, tuple(set_cut(context, *ends, True) for ends in directions))
+        body.append(ir.ForEach(a.name, here, (inner,)))
+        c, e = ir.Local(context.fresh_name("a"), kind), ir.Local(context.fresh_name("b"), other)
+        beyond = ir.Domain(other, None, ir.Unary("not", ir.Binary("in", e, sides[other])))
+        both_cut = conjunction(*(_is_cut(context, *ends) for ends in _both_directions(c, e, kind, other)))
+        open_from = ir.Quantified("some", e.name, beyond, ir.Unary("not", both_cut))
+        some_open.append(ir.Quantified("some", c.name, ir.Domain(kind, sides[kind], None), open_from))
+    guard = conjunction(ir.Binary("in", leader, sides[kinds[0]]), proper, disjunction(*some_open))
+    parameters = tuple((side.name, side.type) for side in sides.values())
+    text = f"{' and '.join(f'{kind.name}s' for kind in kinds)} are split in two"
+    return step(fault.title, parameters, guard, tuple(body), "fault", "partition", text)
 
 
 def heal_all(context: Context) -> ir.Action:

@@ -60,6 +60,8 @@ def _fault(spec: Spec, final: dict[str, bool], links_final: bool) -> tuple[str, 
             return f"lose {spec.locks[0].name}", False
         case "duplicate":
             return f"duplicate {pick(chooser, several)}", False
+        case "partition" if len(kinds) > 1 and chance(chooser, 50):
+            return f"partition {' and '.join(kinds)}", links_final
         case word:
             return f"{word} {pick(chooser, many)}", links_final
 
