@@ -128,11 +128,6 @@ CASES = [
         "in an `environment action` write `for n in others(s) do n.FIELD := …`",
         "environment action c(s: Server) do\n  for n in others(s) do n.n := 1\n",
     ),
-    (
-        "action c(s: Server) do\n  s.n := 1\n  step two only after s.n == 1:\n  s.n := 2\n",
-        "a step has a `when`",
-        "action c(s: Server) do\n  s.n := 1\n  step two when s.n == 1:\n  s.n := 2\n",
-    ),
     ("action c(s: Server):\n  s.n := 1\n", "no colon", "action c(s: Server) do\n  s.n := 1\n"),
     (
         "param terms: 1..9 = 5\ninvariant i: terms > 0\n",

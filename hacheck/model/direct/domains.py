@@ -62,6 +62,10 @@ def all_of(domain: Domain) -> tuple[Value, ...]:
             items = all_of(domain.parts[0])
             sizes = range(len(items) + 1)
             return tuple(frozenset(some) for size in sizes for some in itertools.combinations(items, size))
+        case "sequence":
+            assert domain.high is not None
+            items = all_of(domain.parts[0])
+            return tuple(one for size in range(domain.high + 1) for one in itertools.product(items, repeat=size))
         case _:
             raise UnsupportedError(f"the values of a {domain.kind} {domain.name} are not listed")
 

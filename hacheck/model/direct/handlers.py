@@ -310,7 +310,7 @@ class Handlers:
     def _go_on(self, m: Machine, handler: Handler, node: Node, frame: Frame) -> None:
         self._enter(m, handler, node, frame)
         point = handler.program.point(frame.point)
-        if point.when is not None and not point.when(m):
+        if not all(condition(m) for condition in point.conditions):
             raise Blocked
         if point.call is not None:
             self.calls.hear(m, point.call)

@@ -54,11 +54,11 @@ class Turn(Struct, frozen=True):
 
 
 class Point(Struct, frozen=True):
-    """Where the handler waits. `locals`: what it keeps; `call`: that it waits for."""
+    """Where the handler waits. `conditions`: of going on; `locals`: what it keeps; `call`: that it waits for."""
 
     name: str
     holding: bool
-    when: Closure | None
+    conditions: tuple[Closure, ...]
     locals: tuple[str, ...]
     call: CallSite | None = None
 
@@ -129,7 +129,7 @@ def run(m: Machine, program: Program, begin: int, order: Order, through: bool = 
                     return point
                 if point.call is not None:
                     raise UnsupportedError(f"`{point.name}` waits inside a step")
-                if point.when is not None and not point.when(m):
+                if not all(condition(m) for condition in point.conditions):
                     raise Blocked
                 at += 1
             case End():

@@ -136,8 +136,9 @@ class _Writer:
                 return self._after(begin, performed, taken, scope)
             case t.Call():
                 return self._call(one, scope)
-            case t.StepPoint(_, holding, when):
-                self._point(self.names[id(one)], scope, holding, when)
+            case t.StepPoint(_, holding, when, only_after):
+                conditions = tuple(self.of(each, scope) for each in (when, only_after) if each is not None)
+                self._point(self.names[id(one)], scope, holding, conditions)
             case t.Finish():
                 self.code.append(Jump(self.END))
             case t.Log():
@@ -240,12 +241,12 @@ class _Writer:
         self.here(end)
 
     def _point(
-        self, name: str, scope: Scope, holding: bool, when: t.Expression | None, call: CallSite | None = None
+        self, name: str, scope: Scope, holding: bool, conditions: tuple[Closure, ...], call: CallSite | None = None
     ) -> None:
         kept = dict.fromkeys(scope.kept)
         if call is not None:
             kept[call.targets] = None
-        self.code.append(Point(name, holding, None if when is None else self.of(when, scope), tuple(kept), call))
+        self.code.append(Point(name, holding, conditions, tuple(kept), call))
 
     def _halt(self, m: Machine) -> None:
         if m.node is None:
@@ -356,7 +357,7 @@ class _Writer:
                 m.env[site.targets] = frozenset(callees)
 
             self.do(ask)
-            self._point(point, scope, False, None, site)
+            self._point(point, scope, False, (), site)
         return scope if one.result is None or result is None else scope.having_local(one.result.text, result)
 
 

@@ -190,7 +190,7 @@ def variable(scope: Scope, word: str, span: Span) -> ir.Expression:
     if not scope.state:
         raise error("HA110", f"`{word}` changes; only settings are known here", span)
     if declared.ghost and scope.sight == "node":
-        hint = "ghosts record history for properties; what a node decides by must be a field of its own"
+        hint = "a node decides by fields of its own; an `if` that assigns ghosts alone may read ghosts"
         labels = ((at, "used here") for at in scope.used_at)
         raise error("HA120", f"`{word}` is a ghost, which no node can read", span, hint, *labels)
     return ir.Variable(word, declared.type)
@@ -358,13 +358,21 @@ def _choice(written: t.Choice, scope: Scope, expected: ty.Type | None) -> ir.Exp
     return ir.Conditional(condition, then, otherwise)
 
 
-def bind(written: t.Binder, where: t.Expression | None, scope: Scope) -> tuple[str, ir.Domain, Scope]:
-    """A bound variable's unique name, its domain, and the scope in which it is known."""
+def bind(
+    written: t.Binder, where: t.Expression | None, scope: Scope, *, whole: bool = False
+) -> tuple[str, ir.Domain, Scope]:
+    """A bound variable's unique name, its domain, and the scope in which it is known. `whole`: it may be a set or a
+    sequence."""
     within = None
     if written.type is not None:
+        bounds = scope.context.bounds
+        capacity = f"capacity of {written.name.text}"
+        is_known = capacity in bounds
         kind = scope.context.rules.resolve(scope.context, written.type, written.name.text)
-        if not ty.is_scalar(kind):
-            hint = "range over scalars: two of a kind are `x: T, y: T where x != y`, and `{ x, y }` is the set of both"
+        if not is_known:  # what is one of so many values never grows beyond them
+            bounds.pop(capacity, None)
+        if not ty.is_scalar(kind) and not (whole and isinstance(kind, ty.Set | ty.Sequence)):
+            hint = _of_ranging(kind)
             raise error("HA112", f"a bound variable cannot range over all {describe(kind)}", written.span, hint)
         if scope.context.values_of(kind) > VALUES_MAX:
             message = f"{describe(kind)} has {ty.cardinality(kind):,} values; {VALUES_MAX:,} are gone through at most"
@@ -382,9 +390,16 @@ def bind(written: t.Binder, where: t.Expression | None, scope: Scope) -> tuple[s
     return unique, ir.Domain(kind, within, condition), inner
 
 
+def _of_ranging(kind: ty.Type) -> str:
+    """What to write where not all values of a type can be gone through."""
+    if isinstance(kind, ty.Set | ty.Sequence):
+        return "`choose`, `some`, `every` and `no` can: take one by `choose`, then go over its elements"
+    return "range over scalars, sets and sequences: two of a kind are `x: T, y: T where x != y`"
+
+
 def _quantifier(written: t.Quantifier, scope: Scope) -> ir.Expression:
     if written.kind in COUNTING:
-        variable_name, domain, inner = bind(written.binders[0], written.where, scope)
+        variable_name, domain, inner = bind(written.binders[0], written.where, scope, whole=True)
         counted = ir.Quantified(COUNTING[written.kind], variable_name, domain, boolean(written.body, inner))
         return _most_of(counted) if written.kind == "most" and domain.within is not None else counted
     kind: Any = "every" if written.kind == "every" else "some"
@@ -392,7 +407,7 @@ def _quantifier(written: t.Quantifier, scope: Scope) -> ir.Expression:
     inner = scope
     for index, binder in enumerate(written.binders):
         last = index == len(written.binders) - 1
-        variable_name, domain, inner = bind(binder, written.where if last else None, inner)
+        variable_name, domain, inner = bind(binder, written.where if last else None, inner, whole=True)
         bound.append((variable_name, domain))
     made = boolean(written.body, inner)
     for variable_name, domain in reversed(bound):

@@ -142,8 +142,6 @@ def _clause(failure: Unreadable, words: Set[str], last: str, text: str) -> str |
         return "no colon: what is done stands after `do`"
     if found == ":" and before[:1] == ["param"]:
         return "write `param NAME = 2 in 1..3`"
-    if found == "only" and ":" in words and "holding" in words:
-        return "a step has a `when`; `only after` stands at an action, a handler or a `serve`, before its `do`"
     if found == "{" and last == "enum":
         return "a type lists its values: `{ a, b }`"
     if found == "{" and "do" in words:

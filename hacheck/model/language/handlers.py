@@ -172,8 +172,8 @@ class Handler(Struct):
                 return (ir.If(boolean(condition, scope), turn, self.sequence(rest, scope, after)),)
             case t.For():
                 return self.sequence((*unrolled(first, scope), *rest), scope, after)
-            case t.StepPoint(when=when) if self.at_once:
-                terms = () if when is None else (ir.Require(boolean(when, scope)),)
+            case t.StepPoint() if self.at_once:
+                terms = tuple(map(ir.Require, step_conditions(first, scope)))
                 return (*terms, *self.sequence(rest, scope, after))
             case t.StepPoint():
                 return self.wait(first, rest, scope, after)
@@ -320,14 +320,19 @@ class Handler(Struct):
 
     def _segment(self, rest: t.Body, scope: Scope, after: After | None, at: t.StepPoint | t.Call) -> Segment:
         if isinstance(at, t.StepPoint):
-            condition = ir.TRUE if at.when is None else boolean(at.when, scope)
-            return Segment(condition, self.sequence(rest, scope, after), at.holding)
+            return Segment(conjunction(*step_conditions(at, scope)), self.sequence(rest, scope, after), at.holding)
         condition, made, inner = self.answered(at, scope)
         body = (*made, *self.sequence(rest, inner, after))
         if not at.at_each:
             return Segment(condition, body, False)
         operation = operations.find(self.context, at.operation)
         return Segment(condition, body, False, operation, self._callees_of(operation, at))
+
+
+def step_conditions(at: t.StepPoint, scope: Scope) -> list[ir.Expression]:
+    """What has to hold for a handler to go on after a `step`."""
+    found = [] if at.when is None else [boolean(at.when, scope)]
+    return found if at.only_after is None else [*found, boolean(at.only_after, scope.seeing("all"))]
 
 
 def may_change(expression: ir.Expression, frames: Collection[str]) -> bool:

@@ -136,7 +136,7 @@ def partition(context: Context, fault: Fault) -> list[ir.Action]:
 
 
 def split_together(context: Context, fault: Fault) -> ir.Action:
-    """Nodes of several kinds split in two: one side is a set of each kind, and holds the first node of the first kind."""
+    """Nodes of several kinds split in two: one side is a set of each kind, with the first node of the first one."""
     kinds = [context.nodes[name] for name in fault.names]
     total = sum(kind.size for kind in kinds)
     if total > SPLIT_MAX:

@@ -57,7 +57,8 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
         case t.Assign():
             return _assign(written, scope), scope
         case t.If(condition, then, otherwise):
-            return (ir.If(boolean(condition, scope), body(then, scope), body(otherwise, scope)),), scope
+            seen = scope.seeing("all") if assigns_ghosts_only(written, scope) else scope
+            return (ir.If(boolean(condition, seen), body(then, scope), body(otherwise, scope)),), scope
         case t.For(binder, where, inner):
             name, domain, within = bind(binder, where, scope)
             turn = body(inner, within)
@@ -65,7 +66,7 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
         case t.Let():
             return _let(written, scope)
         case t.Choose(binder, where):
-            name, domain, within = bind(binder, where, scope)
+            name, domain, within = bind(binder, where, scope, whole=True)
             return (ir.Choose(name, domain),), within
         case t.Require(condition):
             return (ir.Require(boolean(condition, scope)),), scope
@@ -95,6 +96,19 @@ def simple(written: t.Statement, scope: Scope) -> tuple[Made, Scope]:
             raise error("HA130", "a step cannot end inside a `for`, or where there are no steps", written.span)
         case _:
             assert_never(written)
+
+
+def assigns_ghosts_only(written: t.Statement, scope: Scope) -> bool:
+    """Whether a statement does nothing but note history: then what it decides by may be history, too."""
+    match written:
+        case t.Assign():
+            try:
+                return place(written.place, scope)[2]
+            except SpecError:
+                return False
+        case t.If(_, then, otherwise):
+            return all(assigns_ghosts_only(one, scope) for one in (*then, *otherwise))
+    return False
 
 
 def _assign(written: t.Assign, scope: Scope) -> Made:

@@ -335,11 +335,13 @@ class Finish(Struct, frozen=True):
 
 
 class StepPoint(Struct, frozen=True):
-    """`step name [holding] [when c]:`, where a handler may be interrupted."""
+    """`step name [holding] [when c] [only after c]:`, where a handler may be interrupted. `only_after`: a timing
+    assumption, which may speak of what no node can know."""
 
     name: Name
     holding: bool
     when: Expression | None
+    only_after: Expression | None
     span: Span
 
 

@@ -234,8 +234,8 @@ class Builder:
         return t.Finish(span)
 
     def _do_step(self, parts: list[Any], span: Span) -> t.Statement:
-        name, holding, when = parts
-        return t.StepPoint(self.name(name), holding is not None, self.optional(when), span)
+        name, holding, when, only_after = parts
+        return t.StepPoint(self.name(name), holding is not None, self.optional(when), self.optional(only_after), span)
 
     def _do_log(self, parts: list[Any], span: Span) -> t.Statement:
         name, fields, at = (parts[0], None, parts[1]) if len(parts) == 2 else parts

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tests.meanings.generator import expressions
-from tests.meanings.generator.kinds import BOOL, Kind, number
+from tests.meanings.generator.kinds import BOOL, Kind, number, sequence_of, set_of
 from tests.meanings.generator.scope import Scope
 from tests.strategies.choosing import chance, pick, weighted
 
@@ -127,6 +127,8 @@ def _binder(scope: Scope) -> tuple[str, str, Kind]:
         text, kind = pick(chooser, collections)
         return f"{name} in {text}", name, kind.element
     kind = pick(chooser, [*spec.nodes.values(), *spec.nodes.values(), number(0, 2), BOOL, *spec.enums])
+    if chance(chooser, 10):
+        kind = pick(chooser, [set_of(kind), sequence_of(kind, 1)])
     return f"{name}: {kind.text}", name, kind
 
 

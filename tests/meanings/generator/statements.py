@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from tests.meanings.generator import expressions
-from tests.meanings.generator.kinds import BOOL, Kind, names_identity, number, option, set_of
+from tests.meanings.generator.kinds import BOOL, Kind, names_identity, number, option, sequence_of, set_of
 from tests.meanings.generator.predicates import predicate
 from tests.meanings.generator.scope import Scope
 from tests.meanings.generator.waiting import calling, ending, looping, stepping
@@ -176,6 +176,9 @@ def choosing(scope: Scope) -> Made:
     """`choose` from a type or a collection."""
     chooser, spec, name = scope.spec.chooser, scope.spec, scope.spec.fresh("c")
     text, kind = binder(scope, name)
+    if text == f"{name}: {kind.text}" and chance(chooser, 25):
+        kind = pick(chooser, [set_of(kind), sequence_of(kind, 2)])
+        text = f"{name}: {kind.text}"
     where = ""
     if chance(chooser, 40):
         where = f" where {predicate(scope.condition().inner().learn(name, kind))}"

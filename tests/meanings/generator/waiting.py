@@ -28,6 +28,8 @@ def stepping(scope: Scope) -> Made:
     extra = " holding" if chance(chooser, 15) else ""
     if chance(chooser, 15):
         extra += f" when {predicate(scope.condition().inner())}"
+    if chance(chooser, 8):
+        extra += f" only after {predicate(scope.condition().inner().seeing('all'))}"
     return [point(scope, extra)], scope
 
 
