@@ -122,13 +122,17 @@ def audit(
         narrow = Explorer(spec, mode.check or None, tuple(sorted(names)), request.limits, going_on)
         whole = Explorer(spec, mode.check or None, explorer.properties, request.limits, going_on)
         search = search_changes((narrow, whole), configuration, model, names)
-        search = replace(search, remedies=helping(narrow, model, names))
+        search = replace(search, remedies=helping(narrow, configuration, model, names))
         explorer.explored += narrow.explored + whole.explored
     times = None
     if mode.timing is not None and proceeding():
         phase("exploring time-outs")
         times = timed(configuration, mode.timing, request.limits, proceeding)
-        undecided += ((mode.timing.property, "time-outs"),) if times is not None and times.safe is None else ()
+        undecided += (
+            ((mode.timing.property, "time-outs"),)
+            if times is not None and times.safe is None and not times.notes
+            else ()
+        )
     findings = [
         *(_contradicting(one) for one in contradictions(configuration, mode)),
         *(_finding(configuration, model, one, search) for one in violated),

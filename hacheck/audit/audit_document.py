@@ -62,7 +62,7 @@ def _time_outs(found: Audit, one: Timed) -> TimeOuts:
     return TimeOuts(
         spec=one.rule.spec,
         property=one.rule.property,
-        tick=one.rule.tick,
+        tick=one.tick,
         now=one.now,
         safe=one.safe,
         region=list(one.region),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.api.errors import InputError
 from hacheck.api.specification import Spec
@@ -175,12 +176,12 @@ def _alternatives(rule: SettingRule, now: set[str]) -> list[str]:
 def _with(
     configuration: Configuration, values: Mapping[str, str], spec: Spec, model: Modelled
 ) -> tuple[Configuration, dict[str, str]] | None:
-    """The configuration with other values, and the settings of the spec; `None` where it is of another mode then."""
+    """The configuration with other values, and the settings of the spec, also where another mode would have another
+    one; `None` where it is of no mode then."""
     for name, value in values.items():
         configuration = configuration.with_values(name, value)
     try:
-        if mode_of(configuration).name != model.mode.name:
-            return None
+        mode_of(configuration)
         faults = {name: number for name, number in model.scope.items() if name in model.mode.scope}
         return configuration, modelled(configuration, spec, model.mode, faults).settings
     except InputError:
@@ -197,16 +198,32 @@ def _both(
     return None if made is None or made[1] == model.settings else made[1]
 
 
-def helping(explorer: Explorer, model: Modelled, violated: frozenset[str]) -> tuple[Help, ...]:
-    """What helps beyond the settings: remedies that cannot be explored, and those that, explored, prevent something."""
+def helping(
+    explorer: Explorer, configuration: Configuration, model: Modelled, violated: frozenset[str]
+) -> tuple[Help, ...]:
+    """What helps beyond the settings: the newest version, and remedies: those that cannot be explored, and those that,
+    explored, prevent something."""
     found = []
-    for remedy in model.mode.remedies:
-        if not remedy.set:
-            found.append(Help(remedy, frozenset()))
-            continue
-        try:
-            cures = violated - explorer.violated({**model.settings, **remedy.set})
-        except Interrupted:
-            break
-        found += [Help(remedy, cures)] if cures else []
+    try:
+        for remedy, settings in (*_newest(explorer, configuration, model), *_remedies(model)):
+            cures = frozenset() if settings is None else violated - explorer.violated(settings)
+            found += [Help(remedy, cures)] if cures or settings is None else []
+    except Interrupted:
+        pass
     return tuple(found)
+
+
+def _newest(
+    explorer: Explorer, configuration: Configuration, model: Modelled
+) -> Iterator[tuple[Remedy, dict[str, str] | None]]:
+    """The newest version of the product that the reader knows, where it makes a difference."""
+    if configuration.version is None:
+        return
+    made = _with(replace(configuration, version=None), {}, explorer.spec, model)
+    if made is not None and (others := {name for name, value in made[1].items() if model.settings.get(name) != value}):
+        yield Remedy(f"a newer version of {configuration.reader.title} ({', '.join(sorted(others))})"), made[1]
+
+
+def _remedies(model: Modelled) -> Iterator[tuple[Remedy, dict[str, str] | None]]:
+    for remedy in model.mode.remedies:
+        yield remedy, {**model.settings, **remedy.set} if remedy.set else None

@@ -9,8 +9,9 @@ from pathlib import PurePath
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hacheck.api.errors import InputError
 from hacheck.audit.entries import HIDDEN, Entry, Found, Unreadable, found_at, leaves
-from hacheck.audit.expressions import Value, evaluate
+from hacheck.audit.expressions import BadExpression, Value, evaluate
 from hacheck.audit.reader import SECONDS, FileKind, Reader, SettingRule
 from hacheck.audit.source_files import Recognised
 
@@ -254,15 +255,23 @@ def with_roles(reader: Reader, nodes: Sequence[Node], version: str | None) -> tu
     made = []
     for node in nodes:
         text = reader.file[node.kind].role
-        role = str(evaluate(text, OneNode(node, version)) or "") if text else ""
+        role = str(_of_node(reader, node, version, text) or "") if text else ""
         made.append(replace(node, role=role))
     ranked = {name: kind.rank for name, kind in reader.file.items() if kind.rank}
     for name, text in ranked.items():
-        values = {node.name: evaluate(text, OneNode(node, version)) for node in made if node.kind == name}
+        values = {node.name: _of_node(reader, node, version, text) for node in made if node.kind == name}
         order = sorted(values, key=lambda one: -_number_or_zero(values[one]))
         roles = {one: RANKS[min(place, len(RANKS) - 1)] for place, one in enumerate(order)}
         made = [replace(node, role=roles.get(node.name, node.role)) for node in made]
     return tuple(made)
+
+
+def _of_node(reader: Reader, node: Node, version: str | None, text: str) -> Value:
+    """The value of a reader's expression about a node. Errors: `InputError` where it means nothing."""
+    try:
+        return evaluate(text, OneNode(node, version))
+    except BadExpression as error:
+        raise InputError(f"{reader.path}: file.{node.kind}: {error}", "docs/audit.md says what it may hold") from None
 
 
 def _number_or_zero(value: Value) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -43,11 +45,28 @@ def _broken(configuration: Configuration, rule: Rule) -> Iterator[Contradiction]
         return
     scope_of_all = AllNodes(configuration)
     if evaluate(rule.when, scope_of_all) and not evaluate(rule.require, scope_of_all):
-        yield Contradiction(rule, tuple(_places(configuration.nodes, shown)))
+        yield Contradiction(rule, _shown_places(rule, configuration.nodes))
 
 
-def _places(nodes: tuple[Node, ...], names: frozenset[str]) -> Iterator[tuple[str, SettingValue]]:
+def _places(nodes: tuple[Node, ...], names: frozenset[str] | set[str]) -> Iterator[tuple[str, SettingValue]]:
     for name in sorted(names):
         for node in nodes:
             if name in node.values:
                 yield node.name, node.values[name]
+
+
+SAME, DISTINCT = re.compile(r"\s*same\((\w+)\)\s*"), re.compile(r"\s*distinct\((\w+)\)\s*")
+
+
+def _shown_places(rule: Rule, nodes: tuple[Node, ...]) -> tuple[tuple[str, SettingValue], ...]:
+    """The places that show what is wrong: of values that must be the same the first of the most common one and all
+    others, of values that must differ those that do not; else all."""
+    every = tuple(_places(nodes, names_in(rule.require) | set(rule.settings)))
+    counts = Counter(value.value for _, value in every)
+    if SAME.fullmatch(rule.require):
+        common = counts.most_common(1)[0][0]
+        first = next(one for one in every if one[1].value == common)
+        return tuple(one for one in every if one is first or one[1].value != common)
+    if DISTINCT.fullmatch(rule.require):
+        return tuple(one for one in every if one[1].value is not None and counts[one[1].value] > 1)
+    return every

@@ -55,6 +55,10 @@ OVER_NODES: dict[str, Callable[[list[Value]], Value]] = {
 }
 
 
+FUNCTIONS = ("nodes", "since", "beside", "have")
+"""What is about the nodes, the version or the files as such."""
+
+
 def _numbers(values: Iterable[Value]) -> list[int | float]:
     return [value for value in values if isinstance(value, int | float)]
 
@@ -70,9 +74,15 @@ def parsed(text: str) -> ast.expr:
 
 @cache
 def names_in(text: str) -> frozenset[str]:
-    """The settings that an expression names."""
+    """The settings that an expression names. Errors: `BadExpression`, also for a function that there is not."""
     tree = parsed(text)
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for one in calls:
+        if not isinstance(one, ast.Name) or one.id not in (*OVER_NODES, *FUNCTIONS):
+            raise BadExpression(
+                f"`{ast.unparse(one)}` is no function of readers; there are {', '.join((*OVER_NODES, *FUNCTIONS))}"
+            )
+    called = {id(one) for one in calls}
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called)
 
 

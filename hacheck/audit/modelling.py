@@ -34,8 +34,11 @@ def mode_of(configuration: Configuration) -> Mode:
     """The mode of the product that the files choose. Errors: `InputError` where none fits."""
     reader, scope = configuration.reader, AllNodes(configuration)
     for mode in reader.mode:
-        if evaluate(mode.when, scope):
-            return mode
+        try:
+            if evaluate(mode.when, scope):
+                return mode
+        except BadExpression as error:
+            raise InputError(f"{reader.path}: mode {mode.name}: when: {error}") from None
     modes = "; ".join(f"{mode.name} ({mode.when})" for mode in reader.mode)
     raise InputError(
         f"these files are of {reader.title}, and of none of its modes that can be audited",
@@ -46,6 +49,10 @@ def mode_of(configuration: Configuration) -> Mode:
 def modelled(configuration: Configuration, spec: Spec, mode: Mode, faults: Mapping[str, int]) -> Modelled:
     """The settings of the spec. `faults`: how many of each kind, where not as the reader says. Errors: `InputError` for
     a fault that the reader does not name, or more of it than the spec takes."""
+    if faults and not mode.scope:
+        raise InputError(
+            f"--faults {next(iter(faults))}: the spec {spec.name} has fixed numbers of faults", "leave it out"
+        )
     require_known("fault", faults, mode.scope)
     scope = {**mode.scope, **faults}
     for name, number in faults.items():

@@ -88,14 +88,15 @@ class Remedy(Struct, frozen=True, forbid_unknown_fields=True):
 
 class TimingRule(Struct, frozen=True, forbid_unknown_fields=True):
     """A spec that has time. `spec`: a shipped one, or a file of the examples (`timing/lease.ha`). `tick`: seconds of a
-    tick. `set`: its settings, as expressions over values in seconds, which are divided by `tick`: those that limit what
-    must not be longer are rounded down, those in `up` rounded up. `vary`: settings whose room is wanted, each with the
-    lowest and the highest value to try. `property`: what is to hold, and `kind` what a violation is."""
+    tick, an expression. `set`: its settings, as expressions over values in seconds, which are divided by `tick`: those
+    that limit what must not be longer are rounded down, those in `up` rounded up. `vary`: settings whose room is
+    wanted, each with the lowest and the highest value to try. `property`: what is to hold; `kind`: what a violation
+    is."""
 
     spec: str
     property: str
     set: dict[str, str]
-    tick: float = 1.0
+    tick: str = "1"
     up: tuple[str, ...] = ()
     vary: dict[str, tuple[int, int]] = {}
     kind: FindingKind = "split_brain"
@@ -201,6 +202,8 @@ def _expressions(reader: Reader) -> Iterator[tuple[str, str]]:
         yield f"mode {mode.name}: when", mode.when
         for name, text in mode.set.items():
             yield f"mode {mode.name}: set.{name}", text
+        if mode.timing is not None:
+            yield f"mode {mode.name}: timing.tick", mode.timing.tick
         for name, text in (mode.timing.set if mode.timing is not None else {}).items():
             yield f"mode {mode.name}: timing.set.{name}", text
     for rule in reader.rule:

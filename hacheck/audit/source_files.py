@@ -171,14 +171,27 @@ def chosen_reader(sources: Sequence[Source], product: str | None, reader: str | 
     fitting = [one for count, one in scored if count == best]
     if not best:
         files = ", ".join(one.shown for one in sources[:3]) or "none"
+        reasons = [f"; {one}" for one in list(_reasons(readers, sources))[:1]]
         raise InputError(
-            f"no product has files like these: {files}",
+            f"no product has files like these: {files}{''.join(reasons)}",
             f"name it: --product {'|'.join(known)}, or write a reader (docs/audit.md)",
         )
     if len(fitting) > 1:
         names = " or ".join(one.name for one in fitting)
         raise InputError(f"these files may be of {names}", f"say which: --product {fitting[0].name}")
     return fitting[0], None
+
+
+def _reasons(readers: Sequence[Reader], sources: Sequence[Source]) -> Iterator[Unreadable]:
+    """Why files cannot be read that are called as those of a product."""
+    for source in sources:
+        for kind in (kind for reader in readers for kind in reader.file.values() if kind.names != ("*",)):
+            if any(_has_name(source, pattern) for pattern in kind.names):
+                try:
+                    FORMATS[kind.format](source.text, source.shown)
+                except Unreadable as error:
+                    yield error
+                    break
 
 
 def recognised(reader: Reader, sources: Sequence[Source], *, tolerant: bool = False) -> list[Recognised]:

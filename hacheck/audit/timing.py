@@ -23,11 +23,13 @@ from hacheck.checker.verify import default_check, questions_of
 
 
 class Timed(Struct, frozen=True):
-    """What is known of time-outs. `now`: each setting of the spec in ticks; `safe`: whether they are, `None` where that
-    is not decided; `region`: inequalities of the safe combinations; `room`: the interval of each varied setting in
-    which it may be changed alone, in ticks; `values`: the product's settings; `notes`: what does not fit."""
+    """What is known of time-outs. `tick`: its seconds; `now`: each setting of the spec in ticks; `safe`: whether they
+    are, `None` where that is not decided, or the spec does not reach so far; `region`: inequalities of the safe
+    combinations; `room`: the interval of each varied setting in which it may be changed alone, in ticks; `values`: the
+    product's settings; `notes`: what does not fit."""
 
     rule: TimingRule
+    tick: float
     now: dict[str, int]
     safe: bool | None
     region: tuple[str, ...]
@@ -44,9 +46,10 @@ def timed(
     reader whose rule does not fit its spec."""
     place = shipped.example(rule.spec)
     spec = load(str(place) if place.is_file() else rule.spec)
-    now, notes = _ticks(configuration, spec, rule)
-    if not now:
+    tick = evaluate(rule.tick, AllNodes(configuration))
+    if not isinstance(tick, int | float) or tick <= 0:
         return None
+    now, notes = _ticks(configuration, spec, rule, tick)
     names = tuple(sorted({name for text in rule.set.values() for name in names_in(text)}))
     settings = {name: str(value) for name, value in now.items()}
     specification = spec.specification
@@ -62,8 +65,9 @@ def timed(
     here = tuple(one.now for one in constants)
     return Timed(
         rule,
+        tick,
         now,
-        True if here in found.safe else False if here in found.violations else None,
+        None if notes else True if here in found.safe else False if here in found.violations else None,
         _region(found, constants),
         {one.name: room for place, one in enumerate(constants) if (room := found.room(constants, place)) is not None},
         tuple(settings_behind(configuration, names)),
@@ -79,7 +83,7 @@ def _constant(spec: Spec, name: str, ends: tuple[int, int], settings: dict[str, 
     return constant(spec.specification, name, (min(ends[0], value), max(ends[1], value)), settings)
 
 
-def _ticks(configuration: Configuration, spec: Spec, rule: TimingRule) -> tuple[dict[str, int], list[str]]:
+def _ticks(configuration: Configuration, spec: Spec, rule: TimingRule, tick: float) -> tuple[dict[str, int], list[str]]:
     now, notes = {}, []
     for name, text in rule.set.items():
         value = evaluate(text, AllNodes(configuration))
@@ -88,7 +92,7 @@ def _ticks(configuration: Configuration, spec: Spec, rule: TimingRule) -> tuple[
         interval = interval_of(spec.specification, name)
         if interval is None or isinstance(value, str):
             raise InputError(f"{configuration.reader.path}: timing: {spec.name} has no number `{name}`")
-        exact = round(value / rule.tick, 6)
+        exact = round(value / tick, 6)
         ticks = math.ceil(exact) if name in rule.up else math.floor(exact)
         now[name] = max(interval[0], min(interval[1], ticks))
         if now[name] != ticks:

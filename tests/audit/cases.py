@@ -11,12 +11,13 @@
 - `open`: why the outcome depends on what no file says; `unnamed`: why the settings are not named; `missed`: why the
   audit does not find what was reported, or finds what it should not.
 
-`python -m tests.audit.cases` writes the table in `docs/audit.md` anew.
+`python -m tests.audit.cases` writes the table in `docs/audit.md` anew; names of cases after it: their rows only.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 import time
 import tomllib
 from collections.abc import Iterable
@@ -130,21 +131,30 @@ def row(name: str) -> str:
     return f"| {name} | {case.title} | {kinds} | {right} | {seconds:.1f} |"
 
 
-def table(names: Iterable[str]) -> str:
-    """Two tables, of what was reported and of what is recommended."""
-    names = list(names)
+def kept_rows() -> dict[str, str]:
+    """The rows that the page has now, by case."""
+    text = PAGE.read_text(encoding="utf-8")
+    shown = text[text.index(BEGIN) : text.index(END)]
+    return {line.split("|")[1].strip(): line for line in shown.splitlines() if line.startswith("| ")}
+
+
+def table(names: Iterable[str], anew: Iterable[str] = ()) -> str:
+    """Two tables, of what was reported and of what is recommended. `anew`: the cases to audit again, by default all."""
+    names, kept = list(names), kept_rows()
+    again = set(anew) or set(names)
     parts = []
     for kind, heading in (("misconfiguration", "Reported as going wrong"), ("recommended", "Recommended by manuals")):
-        rows = [row(name) for name in names if load_case(name).kind == kind]
+        of_kind = [name for name in names if load_case(name).kind == kind]
+        rows = [row(name) if name in again or name not in kept else kept[name] for name in of_kind]
         head = f"**{heading}**\n\n| case | what | the audit finds | | CPU s |\n|---|---|---|---|---|\n"
         parts.append(head + "\n".join(rows))
     return "\n\n".join(parts)
 
 
 def main() -> None:
-    """Writes the table anew."""
+    """Writes the table anew, or only the rows of the cases that the command line names."""
+    made = f"{BEGIN}\n\n{table(case_names(), sys.argv[1:])}\n\n{END}"
     text = PAGE.read_text(encoding="utf-8")
-    made = f"{BEGIN}\n\n{table(case_names())}\n\n{END}"
     PAGE.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: made, text, flags=re.DOTALL), encoding="utf-8")
 
 

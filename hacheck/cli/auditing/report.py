@@ -92,7 +92,8 @@ def verdict(console: Console, found: Audit) -> Text:
 def finding(console: Console, found: Audit, one: Finding, *, draw: bool) -> Iterable[RenderableType]:
     """One finding: the sentence and the run, as a picture or as its story."""
     marks = symbols(console)
-    yield Text.assemble((f"{marks.violated} {KINDS[one.kind]}", "bad"), f": {visible(one.sentence)}")
+    about = f": {visible(one.sentence)}" if one.violation is None else ""
+    yield Text.assemble((f"{marks.violated} {KINDS[one.kind]}", "bad"), about)
     if one.contradiction is not None:
         yield _indented(_places(found, one.causes))
         rule = one.contradiction.rule
@@ -108,9 +109,8 @@ def finding(console: Console, found: Audit, one: Finding, *, draw: bool) -> Iter
     if violation is None or run is None:
         return
     title = run_title(violation.check.system, run)
-    yield _indented(
-        Text(f"this must hold, and is violated in {title} ({one.name} of {found.model.mode.spec})", "quiet")
-    )
+    yield _indented(Text(f"violated in {title}: {visible(one.sentence)}"))
+    yield _indented(Text(f"{one.name} of {found.model.mode.spec}", "quiet"))
     view = named_view(violation, found.names)
     if draw:
         yield Text()
@@ -150,7 +150,7 @@ def _places(found: Audit, values: Iterable[SettingValue]) -> Text:
 
 def time_outs(console: Console, one: Timed) -> Iterable[RenderableType]:
     """How far time-outs are from the edge of what is safe."""
-    marks, tick = symbols(console), one.rule.tick
+    marks, tick = symbols(console), one.tick
     mark, style, said = marks.unknown, "doubt", "are not decided"
     if one.safe is not None:
         mark, style = (marks.holds, "good") if one.safe else (marks.violated, "bad")
