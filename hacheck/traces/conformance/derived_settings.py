@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct, field
 
 from hacheck.model.language.log_settings import FromRecord
@@ -46,8 +47,8 @@ class DerivedSettings(Struct):
         for rule in self.derived:
             if self.wrong is not None:
                 return
-            for row in np.flatnonzero(_equal(column, rule.event)).tolist():
-                value = _value(batch, row, rule)
+            rows = np.flatnonzero(_equal(column, rule.event))
+            for row, value in zip(rows.tolist(), _values(batch, rows, rule), strict=True):
                 if value is not None:
                     self._take(rule, value, batch, row)
 
@@ -84,16 +85,20 @@ def _equal(column: Any, event: str) -> Any:
     return np.array([word == event for word in column.to_pylist()], bool)
 
 
-def _value(batch: Any, row: int, rule: FromRecord) -> str | None:
-    """What a record gives a setting, as a setting is written; `None` if nothing."""
-    if rule.field is None:
-        return rule.value
-    if FIELDS not in batch.schema.names:
-        return None
-    shown = batch.column(FIELDS)[row].as_py() or {}
-    found = shown.get(rule.field)
-    if found is None:
-        return None
+def _values(batch: Any, rows: Any, rule: FromRecord) -> list[str | None]:
+    """What some records give a setting, as a setting is written; `None` for nothing."""
+    if rule.field is None or not len(rows):
+        return [rule.value] * len(rows)
+    column = batch.column(FIELDS) if FIELDS in batch.schema.names else None
+    place = -1 if column is None else column.type.get_field_index(rule.field)
+    if place < 0:
+        return [None] * len(rows)
+    shown = pc.struct_field(column, [place]).take(pa.array(rows)).to_pylist()
+    return [None if one is None else _written(one, rule) for one in shown]
+
+
+def _written(found: Any, rule: FromRecord) -> str:
+    """A value as a setting is written."""
     if rule.counted:
         return str(len(found)) if isinstance(found, list) else "1"
     return ("on" if found else "off") if isinstance(found, bool) else str(found)
