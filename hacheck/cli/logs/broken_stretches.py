@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from rich.text import Text
@@ -12,23 +12,30 @@ from hacheck.traces.conformance.verdicts import Broken, Place, Verdict, lasting
 STRETCHES_SHOWN = 5
 """Stretches of one property in one trace that are shown: the longest ones."""
 
+BRIEF_NS = 100_000_000
+"""Shorter stretches are moments, and those of a property take one line: they must not hide what lasted."""
+
 
 def broken_lines(verdict: Verdict, descriptions: Mapping[str, str]) -> Iterator[Text]:
     """Lines about each property that a trace broke, or may have broken: the property with its meaning, then a line for
     each stretch. `descriptions`: what the spec says of each property."""
     surely = {_name(one) for one in verdict.violated}
     possibly = {_name(one) for one in verdict.perhaps}
-    for name in sorted(surely | possibly, key=lambda one: (one not in surely, one)):
+    for name in sorted(surely | possibly, key=lambda one: (one not in surely, -_most(verdict.broken, one), one)):
         meaning = f": {descriptions[name]}" if descriptions.get(name) else ""
         word, style = ("violated", "bad") if name in surely else ("possibly violated", "warn")
         yield Text.assemble((name, "name"), " ", (word, style), meaning)
         mine = [one for one in verdict.broken if one.invariant == name]
         if name in surely:  # what is possible besides is no news
             mine = [one for one in mine if one.sure] or mine
-        for one in _longest(mine):
+        brief = bool(mine) and all(_is_brief(one) for one in mine)
+        if brief:
+            yield Text(f"  {_moments(mine)}", style="quiet")
+        shown = _longest(mine)
+        for one in shown:
             yield Text(f"  {stretch_text(one, certain=name in surely)}")
-        if len(mine) > STRETCHES_SHOWN:
-            yield Text(f"  {len(mine) - STRETCHES_SHOWN:,} more stretches, all shorter", style="quiet")
+        if len(mine) > len(shown) and not brief:
+            yield Text(f"  shorter ones, not shown: {len(mine) - len(shown):,}", style="quiet")
         if mine and all(one.detail for one in mine):
             continue
         decided = next((one for one in mine if one.decides), None)
@@ -36,7 +43,7 @@ def broken_lines(verdict: Verdict, descriptions: Mapping[str, str]) -> Iterator[
             yield from _explanations(decided)
         elif name not in surely:
             yield Text("  some run that explains the whole log breaks it, and another does not", style="quiet")
-        elif not any(one.sure for one in mine):
+        elif not any(one.sure for one in mine) and not brief:
             yield Text("  every run that explains the whole log breaks it, at one moment or another", style="quiet")
     for text in verdict.excluded:
         called, _, condition = text.partition(": ")
@@ -53,7 +60,24 @@ def _explanations(one: Broken) -> Iterator[Text]:
 
 def _longest(stretches: list[Broken]) -> list[Broken]:
     by_length = sorted(stretches, key=lambda one: -(one.nanoseconds or 0))[:STRETCHES_SHOWN]
-    return [one for one in stretches if one in by_length]
+    return [one for one in stretches if one in by_length and not _is_brief(one)]
+
+
+def _is_brief(one: Broken) -> bool:
+    return one.nanoseconds is not None and one.nanoseconds < BRIEF_NS and not (one.is_open or one.detail)
+
+
+def _moments(stretches: list[Broken]) -> str:
+    """Stretches that are all brief, in one line: the longest of them."""
+    longest = max(stretches, key=lambda one: one.nanoseconds or 0)
+    number = len(stretches)
+    how_often = "once" if number == 1 else f"{number:,} times, for at most {lasting(longest.nanoseconds or 0)}"
+    return f"for moments only, {how_often}: {_when(longest)}, from {longest.start.words} to {longest.end.words}"
+
+
+def _most(stretches: Sequence[Broken], name: str) -> int:
+    """How long the longest stretch of a property is, in nanoseconds."""
+    return max((one.nanoseconds or 0 for one in stretches if one.invariant == name), default=0)
 
 
 def _name(violation: str) -> str:
