@@ -17,7 +17,7 @@ from hypothesis.strategies import integers, sampled_from, tuples
 from msgspec import Struct, field
 
 from hacheck.testing.adapter import Adapter, settles
-from hacheck.testing.directed_runs import Plan, directed_steps
+from hacheck.testing.directed_runs import Direction, Plan, directions
 from hacheck.testing.driven_system import DONE
 from hacheck.testing.failing_runs import TRIES, BadRun, Recorded, Tries, why_not_compared
 from hacheck.testing.failure_stories import beside
@@ -285,7 +285,7 @@ def machine(adapter: type[Adapter], watch: Watch) -> type[RuleBasedStateMachine]
     model = model_for(adapter)
     body: dict[str, Any] = {
         "__doc__": f"{model.system.name}, done to {adapter.__name__}.",
-        "__init__": _initialised(model, adapter, watch, directed_steps(adapter)),
+        "__init__": _initialised(model, adapter, watch, directions(adapter)),
         "begin": initialize(profile=sampled_from(profiles(model, adapter)), chance=CHANCE)(_begin),
         "step": rule()(_step),
         "teardown": _teardown,
@@ -306,7 +306,7 @@ def profiles(model: Model, adapter: type[Adapter]) -> tuple[str, ...]:
 
 
 def _initialised(
-    model: Model, adapter: type[Adapter], watch: Watch, directed: tuple[tuple[Step, ...], ...]
+    model: Model, adapter: type[Adapter], watch: Watch, directed: tuple[Direction, ...]
 ) -> Callable[[Any], None]:
     def initialised(self: Any) -> None:
         RuleBasedStateMachine.__init__(self)
@@ -372,6 +372,8 @@ def _teardown(self: Any) -> None:
         self.session.end(self.failed)
         self.watch.runs += is_whole
         self.watch.covered.add(self.session)
+        if is_whole and self.session.started:
+            self.watch.covered.add_plan(self.plan)
         self.watch.shown.update(one.name for one in self.session.entries if isinstance(one, Event))
         if self.session.bound:
             self.watch.at_bound += is_whole
@@ -390,7 +392,9 @@ def _chosen(self: Any) -> Step | None:
     offers = self.session.offers()
     plan: Plan = self.plan
     possible = {step for move, named in offers for step in (move.step, named)} | {*self.session.adapter.besides}
-    planned = plan.next(lambda step: step in possible or self.session.model.names_role(step), waits)
+    planned = plan.next(
+        lambda step: step in possible or self.session.model.names_role(step), waits, self.session.entries
+    )
     if planned is not None:
         return planned
     for move, step in offers:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from hacheck.atomic_files import replace_text
+from hacheck.testing.directed_runs import Plan
 from hacheck.testing.driven_system import DONE
 from hacheck.testing.line_encoding import Event
 from hacheck.testing.scenarios import scenario_lines
@@ -22,7 +23,8 @@ from hacheck.testing.tested_model import Model, is_fault
 class RunCoverage(Struct):
     """Of all runs of one test. `done`, `refused`: by method, how often; `lines`: by event, those that the model knows;
     `sets`: sets of model states that explained a run on its way; `reached`: by scenario, how many of its parts came in
-    each run; `met`: in how many all of them did."""
+    each run; `met`: in how many all of them did; `directed`: by directed run, of the runs that were to begin with the
+    whole of it, what each lacked first, or nothing."""
 
     runs: int = 0
     done: Counter[str] = field(default_factory=Counter)
@@ -31,6 +33,7 @@ class RunCoverage(Struct):
     sets: set[int] = field(default_factory=set)
     reached: dict[str, list[int]] = field(default_factory=dict)
     met: Counter[str] = field(default_factory=Counter)
+    directed: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, session: Session) -> None:
         """Counts a run."""
@@ -46,6 +49,11 @@ class RunCoverage(Struct):
             reached = one.reached(session.sights())
             self.reached.setdefault(one.name, []).append(reached)
             self.met[one.name] += reached == len(one.parts)
+
+    def add_plan(self, plan: Plan) -> None:
+        """Counts what a run began with."""
+        if plan.direction is not None and plan.is_whole:
+            self.directed.setdefault(plan.direction.name, Counter())[plan.lacks] += 1
 
     def missed(self, aims: Mapping[str, int]) -> dict[str, tuple[int, int]]:
         """The scenarios that were to be met in more runs, by name: in how many they were, and were to be."""
@@ -66,6 +74,10 @@ class RunCoverage(Struct):
             "refused": {method: number for method, number in sorted(self.refused.items()) if number},
             "lines": {event: self.lines[event] for event in dict.fromkeys(known)},
             "state_sets": len(self.sets),
+            "directed": [
+                {"name": one, "runs": lacked.total(), "came_about": lacked[""], "lacked": _most_often(lacked)}
+                for one, lacked in self.directed.items()
+            ],
             "scenarios": [one.content(self.reached.get(one.name, [])) for one in model.scenarios],
         }
 
@@ -86,8 +98,18 @@ def coverage_text(content: Mapping[str, Any]) -> str:
     ]
     lines += [f"  never    {one}" for one in never]
     lines.append(f"  states   {content['state_sets']:,} sets of states of the model explained some run on its way")
+    for one in content["directed"]:
+        lines.append(f"  directed {one['name']}: came about in {one['came_about']} of {one['runs']} runs{_lacked(one)}")
     lines += scenario_lines(content, content["runs"])
     return "\n".join(lines)
+
+
+def _most_often(lacked: Counter[str]) -> str | None:
+    return next((what for what, _ in lacked.most_common() if what), None)
+
+
+def _lacked(content: Mapping[str, Any]) -> str:
+    return f"; most often it lacked {content['lacked']}" if content["lacked"] else ""
 
 
 def write_coverage(folder: Path, content: Mapping[str, Any]) -> None:

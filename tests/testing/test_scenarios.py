@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import settings
 
-from hacheck.testing import BadModel, Counterexample, Disagreement, Event, Undecided, do, replay
-from hacheck.testing.directed_runs import Plan, directed_steps
+from hacheck.testing import Adapter, BadModel, Counterexample, Disagreement, Event, Undecided, do, replay
+from hacheck.testing.directed_runs import Awaited, Direction, Plan, directions
 from hacheck.testing.hypothesis_machine import run_state_machine
 from hacheck.testing.run_options import OPTIONS, Options
 from hacheck.testing.scenarios import Scenario
@@ -116,7 +116,7 @@ def test_a_counterexample_of_the_spec_gives_the_steps_that_the_adapter_drives(wi
         directed: ClassVar = (Counterexample("default", "two"), (do("count", s="Server-1"),))
 
     count = do("count", s="Server-1")
-    assert directed_steps(Directed) == ((count, count), (count,))
+    assert [one.items for one in directions(Directed)] == [(count, count), (count,)]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_counterexample_that_there_is_not_is_an_error(wanted: Counterexample, 
 
 def test_a_plan_is_followed_in_a_third_of_runs_and_waits_for_what_is_not_possible() -> None:
     steps = [do("count", s=f"Server-{number}") for number in range(5)]
-    plans = [Plan([steps], Random(number)) for number in range(300)]
+    plans = [Plan([Direction("steps 1", tuple(steps))], Random(number)) for number in range(300)]
     begun = [plan for plan in plans if plan.next(lambda step: False, [WAITED]) == WAITED]
     assert 70 < len(begun) < 130
     followed = []
@@ -153,7 +153,7 @@ def test_a_plan_is_followed_in_a_third_of_runs_and_waits_for_what_is_not_possibl
 def test_a_step_that_never_becomes_possible_is_left_out() -> None:
     never, later = do("count", s="Server-8"), do("count", s="Server-1")
     for number in range(100):
-        plan = Plan([[never, later]], Random(number))
+        plan = Plan([Direction("steps 1", (never, later))], Random(number))
         taken = [plan.next(lambda step: step == later, [WAITED]) for _ in range(100)]
         assert never not in taken
         assert taken.count(WAITED) <= 3
@@ -267,3 +267,104 @@ def test_what_is_drawn_about_somebody_who_plays_a_role_is_named_by_it(two: type[
     assert [step for step in found.value.steps if step.method == "count"][-1] == do("count", s="leader")
     with pytest.raises(Disagreement):
         replay(Wrong, found.value.steps)
+
+
+FALLING_BACK = """
+system FallingBack "One of two servers serves; the other one takes over, and the first one serves again when it may."
+switch asks = on "a server that comes back asks whether the other one serves"
+node Server[2] symmetric { serves: bool = false }
+shared first: Server? = none
+environment action begin(s: Server) "whoever is quicker"
+  when first == none and up(s)
+do
+  first := s
+  s.serves := true
+  log serves() at s
+environment action take_over(s: Server) when up(s) and not s.serves and first == other(s) and not up(other(s))
+do
+  s.serves := true
+  log serves() at s
+environment action fall_back(s: Server)
+  when up(s) and not s.serves and first == s and (not asks or not other(s).serves)
+do
+  s.serves := true
+  log serves() at s
+faults { crash Server up to 1 }
+invariant one_serves: at most one s: Server where s.serves
+check default expect all hold
+check falls_back with asks = off expect one_serves violated
+"""
+
+
+class FallingBack(Adapter):
+    """Takes over after 18 seconds; falls back a second after its start, and asks nobody. Server 2 is quicker."""
+
+    waits = (1.0, 2.0, 4.0)
+    asks = False
+
+    def start(self) -> None:
+        """Starts both."""
+        self.now, self.down_since, self.up_since = 0.0, -1.0, 0.0
+        self.serving: set[str] = set()
+        self.shown: list[Event] = []
+
+    def crash(self, n: str) -> bool:
+        """Of one server at a time."""
+        if self.down_since >= 0 or n != "Server-2":
+            return False
+        self.down_since = self.now
+        self.serving.discard(n)
+        return True
+
+    def restart(self, n: str) -> None:
+        """It starts again."""
+        self.down_since, self.up_since = -1.0, self.now
+
+    def wait(self, seconds: float) -> None:
+        """Time passes."""
+        self.now += seconds
+        if self.down_since < 0 and self.now - self.up_since >= 1.0 and not (self.asks and self.serving):
+            self._serve("Server-2")
+        if self.down_since >= 0 and self.now - self.down_since >= 18.0:
+            self._serve("Server-1")
+
+    def _serve(self, server: str) -> None:
+        if server not in self.serving:
+            self.serving.add(server)
+            self.shown.append(Event(server, "serves"))
+
+    def events(self) -> list[Event]:
+        """Who serves since the last time."""
+        shown, self.shown = self.shown, []
+        return shown
+
+
+def falling_back(tmp_path: Path, **body: Any) -> type[Adapter]:
+    path = tmp_path / "falling_back.ha"
+    path.write_text(FALLING_BACK, encoding="utf-8")
+    return type("Falling", (FallingBack,), {"spec": str(path), **body})
+
+
+BROKEN = (Counterexample("falls_back", "one_serves"),)
+
+
+def test_a_counterexample_waits_for_what_the_service_does_by_itself(tmp_path: Path) -> None:
+    (direction,) = directions(falling_back(tmp_path, directed=BROKEN))
+    methods = [one.method if isinstance(one, Step) else one.text.partition("(")[0] for one in direction.items]
+    assert methods == ["begin", "crash", "take_over", "restart", "fall_back"]
+    assert next(one.lines for one in direction.items if isinstance(one, Awaited))[0][0] == "serves"
+    OPTIONS.set(Options(runs=tmp_path / "runs", seed=1))
+    few = settings(FEW, max_examples=30, stateful_step_count=16, derandomize=False)
+    run_state_machine(falling_back(tmp_path), few)
+    with pytest.raises(Disagreement, match="Server-2: serves"):
+        run_state_machine(falling_back(tmp_path, directed=BROKEN), few)
+
+
+def test_coverage_says_what_a_counterexample_lacked(tmp_path: Path) -> None:
+    few = settings(FEW, max_examples=60, stateful_step_count=20, derandomize=True)
+    run_state_machine(falling_back(tmp_path, directed=BROKEN, asks=True), few)
+    (found,) = json.loads((tmp_path / "Falling.json").read_text(encoding="utf-8"))["directed"]
+    assert (found["name"], found["came_about"]) == ("falls_back/one_serves", 0)
+    assert found["runs"] > 2
+    assert found["lacked"].startswith("the service's own `fall_back(s: Server-")
+    assert found["lacked"].endswith(": serves`")
