@@ -112,7 +112,8 @@ def place_of(text: str) -> Path:
         return Path(text)
     host, _, path = rest.partition("/")
     if scheme.lower() != "file" or host not in ("", "localhost"):
-        raise TracesError(f"{text}: not on this machine", "give a path or a file:/// URL, or copy it here")
+        hint = "give a path or a file:/// URL, or copy it here; `hacheck conform --engine spark` reads Parquet at a URL"
+        raise TracesError(f"{text}: not on this machine", hint)
     return Path(unquote(f"/{path}"))
 
 

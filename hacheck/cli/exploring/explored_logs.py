@@ -34,7 +34,6 @@ def from_log(request: ExploreRequest, specification: Specification, traces: str)
         capacity=CAPACITY,
         any_start=0,
         engine="local",
-        master=None,
         properties=(),
         strict=False,
         out=None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,6 +18,14 @@ from hacheck.cli.console import output_console
 from hacheck.cli.guard import BadInput, ExitCode
 from hacheck.cli.json_output import open_target
 from hacheck.cli.logs.comparison_options import ComparisonOptions, what_is_compared
+from hacheck.cli.logs.conformance_on_spark import (
+    Elsewhere,
+    SparkOptions,
+    checked_on_spark,
+    elsewhere,
+    is_elsewhere,
+    table_on_spark,
+)
 from hacheck.cli.logs.conformance_report import show_summary, show_verdict, title
 from hacheck.cli.logs.explaining_switches import other_choices, show_choices, show_switches
 from hacheck.cli.logs.raw_lines import raw_line
@@ -35,7 +43,7 @@ from hacheck.traces.arrow_without_pandas import leave_pandas_out
 from hacheck.traces.conformance.verdicts import Verdict
 from hacheck.traces.data.contradictions import MEANINGS
 from hacheck.traces.data.data_verdicts import data_rules_of
-from hacheck.traces.dataset import Dataset, Located
+from hacheck.traces.dataset import Located
 from hacheck.traces.drivers.contract import Outcome
 from hacheck.traces.drivers.contract import Progress as Far
 from hacheck.traces.drivers.local import Options, check_locally
@@ -63,7 +71,6 @@ class ConformRequest(Struct, frozen=True):
     capacity: int
     any_start: int
     engine: str
-    master: str | None
     properties: tuple[str, ...]
     strict: bool
     out: str | None
@@ -75,6 +82,7 @@ class ConformRequest(Struct, frozen=True):
     report: str | None = None
     junit: str | None = None
     switches: int = 0
+    spark: SparkOptions = SparkOptions()
 
 
 class ConformResult(Struct, frozen=True):
@@ -120,7 +128,8 @@ def conform_traces(request: ConformRequest) -> ExitCode:
         with ExitStack() as stack:
             findings = Findings(quarantine(request.quarantine, stack))
             found = check_traces(request, compared, findings, table_of(request))
-            found = structs.replace(found, others=tuple(other_choices(found)))
+            if not reads_elsewhere(request):
+                found = structs.replace(found, others=tuple(other_choices(found)))
             if target is not None:
                 target.write(document_of(found))
             if suite is not None:
@@ -171,21 +180,26 @@ def show_result(found: ConformResult) -> None:
         show_findings(console, found.findings)
 
 
-def table_of(request: ConformRequest) -> Path | None:
+def table_of(request: ConformRequest) -> str | None:
     """Where the table of verdicts is written, if it is requested. Errors: `BadInput` where it cannot be."""
     if request.out is None:
         return None
-    path = Path(request.out)
-    if request.engine == "local":
-        if path.suffix != ".parquet":
-            raise BadInput(f"--out {request.out}: expected a .parquet file", "for example --out verdicts.parquet")
-        open_target(request.out)
-    elif path.exists():
-        raise BadInput(f"--out {request.out}: already exists", "Spark writes a new folder: give another name")
-    return path
+    if request.engine == "spark":
+        return table_on_spark(request.out)
+    if is_elsewhere(request.out):
+        raise BadInput(f"--out {request.out}: not on this machine", "give a file here, or add --engine spark")
+    if Path(request.out).suffix != ".parquet":
+        raise BadInput(f"--out {request.out}: expected a .parquet file", "for example --out verdicts.parquet")
+    open_target(request.out)
+    return request.out
 
 
-def check_traces(request: ConformRequest, compared: Compared, findings: Findings, table: Path | None) -> ConformResult:
+def reads_elsewhere(request: ConformRequest) -> bool:
+    """Whether Spark reads traces that are not on this machine."""
+    return request.engine == "spark" and is_elsewhere(request.traces)
+
+
+def check_traces(request: ConformRequest, compared: Compared, findings: Findings, table: str | None) -> ConformResult:
     """The verdicts on all traces."""
     line = ProgressLine(quiet=request.quiet, no_color=request.no_color)
     with Interruption().watching() as interruption, line.shown("reading"):
@@ -194,9 +208,13 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
             line.update(lambda: words_of(far))
             return not interruption.requested
 
-        dataset = opened(request.traces, request.adapter, request.zone, findings)
-        skew_ms = request.skew_ms + stamp_skew_ms(dataset)
-        size = sum(file.size_bytes for file in dataset.files)
+        dataset: Located | Elsewhere
+        if reads_elsewhere(request):
+            dataset, skew_ms = elsewhere(request), request.skew_ms
+        else:
+            dataset = opened(request.traces, request.adapter, request.zone, findings)
+            skew_ms = request.skew_ms + stamp_skew_ms(dataset)
+        size = HERE_BYTES if isinstance(dataset, Elsewhere) else sum(file.size_bytes for file in dataset.files)
         base = compared.base(
             dataset.schema.order,
             skew_ms=skew_ms,
@@ -209,8 +227,10 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
             heading = title(request.spec, compared.check, compared.given, compared.every_step, base)
             output_console(no_color=request.no_color).print(heading)
         if request.engine == "spark":
-            outcome = checked_on_spark(request, dataset, checker, findings, table, report)
+            collect = collects(request)
+            outcome = checked_on_spark(request, dataset, checker, findings, table, report, collect=collect)
         else:
+            assert not isinstance(dataset, Elsewhere), "only Spark reads it"
             workers = 1 if size < SMALL_BYTES and dataset.schema.order == Order.TOTAL else None
             completed = LogVerdicts(dataset, base.skew_ns)
             collect, options = collects(request), Options(workers=workers, here=size < HERE_BYTES)
@@ -218,7 +238,7 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
                 dataset,
                 checker,
                 findings,
-                table=table,
+                table=None if table is None else Path(table),
                 collect=collect,
                 options=options,
                 report=report,
@@ -226,7 +246,7 @@ def check_traces(request: ConformRequest, compared: Compared, findings: Findings
             )
             for finding in completed.absences(lambda settings: writers_of(system_under(checker, settings))):
                 findings.add(finding)
-    rules = data_rules_of(dataset)
+    rules = None if isinstance(dataset, Elsewhere) else data_rules_of(dataset)
     not_compared = unknown_events(outcome, compared, checker, frozenset() if rules is None else rules.own_events)
     return ConformResult(
         structs.replace(request, skew_ms=skew_ms),
@@ -252,30 +272,6 @@ def words_of(far: Far) -> str:
 def collects(request: ConformRequest) -> bool:
     """Whether every verdict is needed at the end, not only those that are printed."""
     return (request.json or request.report or request.junit) is not None
-
-
-def checked_on_spark(
-    request: ConformRequest,
-    dataset: Located,
-    checker: Checker,
-    findings: Findings,
-    table: Path | None,
-    report: Callable[[Far], bool],
-) -> Outcome:
-    """The same on Spark. Errors: `BadInput` for logs, which only this machine reads; `DriverError`."""
-    from hacheck.traces.drivers.spark_batch import check_on_spark
-    from hacheck.traces.drivers.spark_session import end, session
-
-    if not isinstance(dataset, Dataset):
-        hint = f"hacheck traces convert {request.traces} --adapter {request.adapter} --out traces.parquet"
-        raise BadInput("Spark reads traces, not logs; convert them first", hint)
-    spark = session(request.master)
-    try:
-        place = None if table is None else str(table.absolute())
-        collect = collects(request)
-        return check_on_spark(spark, dataset, checker, findings, table=place, collect=collect, report=report)
-    finally:
-        end(spark)
 
 
 def exit_code(outcome: Outcome, findings: Findings, *, strict: bool = False) -> ExitCode:

@@ -83,6 +83,8 @@ class _Run:
         """All of it."""
         if table is not None and "://" not in table and Path(table).exists():
             raise TracesError(f"{table}: already exists", "give a new name: Spark writes a folder")
+        if isinstance(traces, Dataset):  # executors have other working directories
+            traces = replace(traces, files=tuple(replace(one, path=one.path.absolute()) for one in traces.files))
         in_order = isinstance(traces, Dataset) and traces.in_order
         found = self._run("starting", lambda: self._frame(traces, in_order=in_order).persist())
         try:

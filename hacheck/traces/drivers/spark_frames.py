@@ -52,7 +52,7 @@ def dataset_records(spark: Any, dataset: Dataset, columns: Columns, findings: Fi
     frames = []
     hashes = list(range(len(dataset.files)))
     if stored:
-        paths = [str(dataset.files[number].path.absolute()) for number in stored]
+        paths = [str(dataset.files[number].path) for number in stored]
         frames.append(_parquet(spark, columns, paths, escaped=True))
         known = {os.path.realpath(local(path)): code for path, code in path_codes(spark, paths, escaped=True)}
         for number, path in zip(stored, paths, strict=True):

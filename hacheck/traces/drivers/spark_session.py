@@ -10,8 +10,10 @@ import atexit
 import hashlib
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import zipfile
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -72,7 +74,7 @@ def session(
         chosen = classic_settings(master, quick=quick)
     for key, value in (chosen | dict(settings or {})).items():
         builder = builder.config(key, value)
-    with environment(master):
+    with environment(master), same_answer_to_control_c():
         try:
             made = builder.getOrCreate()
         except Exception as error:  # whatever Java, py4j or gRPC raise
@@ -133,6 +135,20 @@ def environment(master: str) -> Iterator[None]:
                 os.environ.pop(key, None)
             else:
                 os.environ[key] = value
+
+
+@contextmanager
+def same_answer_to_control_c() -> Iterator[None]:
+    """Leaves Ctrl-C to the handler that it has: pyspark sets one of its own, which ends in tracebacks."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None:  # else it was not set by Python, and cannot be set again
+            signal.signal(signal.SIGINT, before)
 
 
 def is_connect(spark: Any) -> bool:
