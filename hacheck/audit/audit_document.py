@@ -38,6 +38,7 @@ def audit_document(found: Audit) -> AuditDocument:
         exit_code=found.exit_code,
         nodes=nodes_of(found),
         settings=list(settings_of(found)),
+        ignored=ignored_of(found),
         spec_settings=dict(found.model.settings),
         scope=dict(found.model.scope),
         faults=list(found.result.system.faults),
@@ -105,6 +106,14 @@ def settings_of(found: Audit) -> Iterator[AuditedSetting]:
             node=None, name=None, file=one.file, line=one.line, path=one.path, value=one.value or None, known=False,
             source=None, becomes=[],
         )  # fmt: skip
+
+
+def ignored_of(found: Audit) -> list[Place]:
+    """What the reader says has no bearing on availability."""
+    return [
+        Place(node=None, file=one.file, line=one.line, path=one.path, value=one.value or None)
+        for one in found.configuration.ignored
+    ]
 
 
 def _finding(found: Audit, one: Finding) -> FindingPart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from msgspec import Struct
@@ -71,13 +71,15 @@ class Passed(Struct, frozen=True):
 
 
 class Configuration(Struct, frozen=True):
-    """What the files of a system say. `passed`: what no setting of the reader is about. `version`: of the product, if
+    """What the files of a system say. `passed`: what no setting of the reader is about; `ignored`: what the reader says
+    has no bearing on availability. `version`: of the product, if
     it is known; else the newest that the reader knows counts."""
 
     reader: Reader
     nodes: tuple[Node, ...]
     passed: tuple[Passed, ...]
     version: str | None = None
+    ignored: tuple[Passed, ...] = ()
 
     def with_values(self, name: str, text: str, nodes: Iterable[str] = ()) -> Configuration:
         """The configuration with a setting at another value, on these nodes, or on all that have it."""
@@ -126,7 +128,8 @@ def read_configuration(reader: Reader, found: Sequence[Recognised], version: str
         )
         for node in roled
     ]
-    return Configuration(reader, tuple(checked), tuple(_passed(reader, found, used)), version)
+    passed, ignored = _passed(reader, found, used)
+    return Configuration(reader, tuple(checked), tuple(passed), version, tuple(ignored))
 
 
 def _has(rule: SettingRule, role: str) -> bool:
@@ -153,7 +156,7 @@ def _names(reader: Reader, found: Sequence[Recognised]) -> list[tuple[Recognised
             made.append((one, None, one.source.host or _own_name(kind, one.entries)))
     stems = [PurePath(one.source.shown).stem for one, _, _ in made]
     folders = [PurePath(one.source.shown).parent.name for one, _, _ in made]
-    by_file = stems if len(set(stems)) == len(stems) else folders
+    by_file = stems if len(set(stems)) == len(stems) and (len(stems) > 1 or not folders[0]) else folders
     own = [name for _, _, name in made]
     if not all(own) or len(set(own)) < len(own):
         own = [name if name and own.count(name) == 1 else by_file[place] for place, name in enumerate(own)]
@@ -299,7 +302,7 @@ def _value(
         here = list(found_at(entries, path.removeprefix(f"{above}/") if above else path))
         used.update(id(one.entry) for one in here)
         if rule.kind == "count":
-            used.update(id(inner) for one in here for inner in one.entry.inner)
+            used.update(id(inner) for one in here if one.entry.value is None for inner in one.entry.inner)
         many = many or here
     if many:
         found = many[0]
@@ -389,13 +392,20 @@ def _number(rule: SettingRule, words: str, file: str, line: int | None) -> int |
 # ---- what no setting is about ----
 
 
-def _passed(reader: Reader, found: Sequence[Recognised], used: set[int]) -> Iterator[Passed]:
+def _passed(reader: Reader, found: Sequence[Recognised], used: set[int]) -> tuple[list[Passed], list[Passed]]:
+    """What no setting is about, and what the reader says has no bearing."""
+    passed: list[Passed] = []
+    ignored: list[Passed] = []
     for one in found:
-        ignored = {id(inner.entry) for path in reader.ignored for inner in found_at(one.entries, path)}
-        ignored |= {id(leaf.entry) for path in reader.ignored for inner in found_at(one.entries, path)
-                    for leaf in leaves((inner.entry,))}  # fmt: skip
+        without = {
+            id(leaf.entry)
+            for path in reader.ignored
+            for inner in found_at(one.entries, path)
+            for leaf in (inner, *leaves((inner.entry,)))
+        }
         for leaf in leaves(one.entries):
             known = {id(leaf.entry), *(id(word) for word in leaf.entry.inner)}
-            if not known & (used | ignored):
-                file = leaf.entry.file or one.source.shown
-                yield Passed(file, leaf.entry.line, leaf.path, leaf.entry.value or "")
+            if not known & used:
+                entry = Passed(leaf.entry.file or one.source.shown, leaf.entry.line, leaf.path, leaf.entry.value or "")
+                (ignored if known & without else passed).append(entry)
+    return passed, ignored

@@ -12,6 +12,7 @@ from hacheck.audit.configuration import AllNodes, Configuration, SettingValue
 from hacheck.audit.expressions import BadExpression, Value, evaluate, names_in
 from hacheck.audit.reader import Mode
 from hacheck.checker.timing.time_constants import interval_of
+from hacheck.wording import plural
 
 if TYPE_CHECKING:
     from hacheck.api.specification import Spec
@@ -39,10 +40,11 @@ def mode_of(configuration: Configuration) -> Mode:
                 return mode
         except BadExpression as error:
             raise InputError(f"{reader.path}: mode {mode.name}: when: {error}") from None
-    modes = "; ".join(f"{mode.name} ({mode.when})" for mode in reader.mode)
+    nodes, names = plural(len(configuration.nodes), "node"), ", ".join(node.name for node in configuration.nodes)
+    needs = "; ".join(dict.fromkeys(mode.needs for mode in reader.mode if mode.needs))
     raise InputError(
-        f"these files are of {reader.title}, and of none of its modes that can be audited",
-        f"there are: {modes}; are the files of all nodes among those named?",
+        f"{reader.title}: {nodes} found ({names}), which is nothing that can be audited",
+        f"{needs or 'name the files of all nodes'}; {reader.path} says when each mode counts",
     )
 
 

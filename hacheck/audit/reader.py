@@ -106,8 +106,8 @@ class TimingRule(Struct, frozen=True, forbid_unknown_fields=True):
 class Mode(Struct, frozen=True, forbid_unknown_fields=True):
     """A way to run the product, and the spec that it amounts to.
 
-    `when`: an expression; the first mode counts where it is true. `total`: the name in `scope` that limits all faults
-    together. `nodes`: for each kind of node of the spec the roles,
+    `when`: an expression; the first mode counts where it is true; `needs` says it in words, for files that lack it.
+    `total`: the name in `scope` that limits all faults together. `nodes`: for each kind of node of the spec the roles,
     or kinds of files, whose nodes it stands for, in order, or `=NAME` for a name. `scope`: faults and how many.
     `findings`: the properties, and what a violation of each is. `set`: settings of the spec, as expressions.
     `assumes`: settings of the spec that no file has, with the sentence that they stand for.
@@ -117,6 +117,7 @@ class Mode(Struct, frozen=True, forbid_unknown_fields=True):
     spec: str
     findings: dict[str, FindingKind]
     when: str = "True"
+    needs: str = ""
     says: str = ""
     check: str = ""
     nodes: dict[str, tuple[str, ...]] = {}

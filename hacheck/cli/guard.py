@@ -65,7 +65,7 @@ def guarded(command: Callable[Parameters, ExitCode]) -> Callable[Parameters, Non
     return run
 
 
-_UNREAD = {"verify": int(ExitCode.UNDECIDED)}
+_UNREAD = {"verify": int(ExitCode.UNDECIDED), "audit": int(ExitCode.UNDECIDED)}
 """What a command returns when its reader leaves early, as `head` does, where not 0: a verdict nobody read is none."""
 
 

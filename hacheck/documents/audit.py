@@ -104,7 +104,8 @@ class TimeOuts(Part, frozen=True, kw_only=True):
 
 
 class AuditDocument(Document, tag="audit", frozen=True, kw_only=True):
-    """What `hacheck audit` found. `scope`: kinds of faults and how many; `change`: what would help, the smallest change
+    """What `hacheck audit` found. `ignored`: what is in the files and has no bearing on
+    availability; `scope`: kinds of faults and how many; `change`: what would help, the smallest change
     first; `change_complete`: whether every change of one and two settings was tried; `open`: properties that are not
     decided, and why; `skipped`: what was not read, and why."""
 
@@ -116,6 +117,7 @@ class AuditDocument(Document, tag="audit", frozen=True, kw_only=True):
     exit_code: int
     nodes: list[AuditedNode]
     settings: list[AuditedSetting]
+    ignored: list[Place]
     spec_settings: dict[str, str]
     scope: dict[str, int]
     faults: list[str]

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from hacheck.audit.audit import Audit, AuditRequest, audit
+from hacheck.audit.audit import Audit, AuditRequest, audit, read_system
+from hacheck.audit.contradictions import contradictions
+from hacheck.audit.modelling import mode_of
 from tests.cli.command import hacheck
 
 CASES = Path(__file__).parents[1] / "data" / "audit"
@@ -187,3 +189,31 @@ def test_a_value_that_means_nothing_is_refused_with_its_place(tmp_path: Path) ->
     assert ended.code == 2
     assert "main/broker.xml:25" in "".join(ended.err.split("\n"))
     assert "`maybe` is neither true nor false" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "sentence"),
+    [
+        ("main", "0.0.0.0", "a connector names 0.0.0.0"),
+        ("spare", "localhost", "one broker names localhost in its connectors"),
+    ],
+)
+def test_an_address_that_others_cannot_reach_is_a_contradiction(
+    tmp_path: Path, host: str, address: str, sentence: str
+) -> None:
+    pair = Path(shutil.copytree(CASES / "artemis_shared_store", tmp_path / "pair"))
+    path = pair / host / "broker.xml"
+    path.write_text(path.read_text().replace(f">tcp://{host}:", f">tcp://{address}:"))
+    configuration, _, _ = read_system((str(pair),), None, None)
+    (broken,) = contradictions(configuration, mode_of(configuration))
+    assert broken.rule.says.startswith(sentence)
+    assert all(value.line for _, value in broken.places)
+
+
+def test_two_pairs_are_an_even_number_of_voters(tmp_path: Path) -> None:
+    pairs = Path(shutil.copytree(CASES / "artemis_three_pairs", tmp_path / "pairs"))
+    for name in ("main3", "spare3"):
+        shutil.rmtree(pairs / name)
+    configuration, _, _ = read_system((str(pairs),), None, None)
+    found = contradictions(configuration, mode_of(configuration))
+    assert any("an even number of voters" in one.rule.says for one in found)

@@ -9,6 +9,7 @@ import pytest
 from hacheck.api.errors import InputError
 from hacheck.audit.audit import AuditRequest, audit, read_system
 from hacheck.audit.source_files import sources_of
+from tests.cli.command import hacheck
 
 BROKER = """<configuration xmlns="urn:activemq">
   <core xmlns="urn:activemq:core">
@@ -185,3 +186,32 @@ def test_the_reader_in_the_documents_reads_a_pair_of_routers(tmp_path: Path) -> 
     assert found.timed is not None
     assert (found.timed.tick, found.timed.now["lease"], found.timed.safe) == (0.5, 6, True)
     assert found.timed.room["pause"] == (0, 0)
+
+
+def test_two_versions_of_a_folder_are_answered_with_the_option_that_compares_them(tmp_path: Path) -> None:
+    for version in ("old", "new"):
+        files = {
+            f"{name}/broker.xml": BROKER.format(role=role, password="x")
+            for name, role in (("a", "primary"), ("b", "backup"))
+        }
+        written(tmp_path / version, files)
+    ended = hacheck("audit", str(tmp_path / "old"), str(tmp_path / "new"))
+    assert ended.code == 2
+    assert "--before" in ended.err
+
+
+def test_one_node_of_a_pair_is_not_enough_and_the_answer_says_what_is(tmp_path: Path) -> None:
+    files = {"lb1/keepalived.conf": "vrrp_instance V {\n  interface eth0\n  priority 100\n  virtual_router_id 5\n}\n"}
+    ended = hacheck("audit", str(written(tmp_path, files)))
+    assert ended.code == 2
+    assert "1 node found (lb1)" in ended.err
+    assert "name the files of both machines" in ended.err
+
+
+def test_what_has_no_bearing_is_listed(tmp_path: Path) -> None:
+    files = {
+        f"{name}/keepalived.conf": f"vrrp_instance V {{\n  garp_master_delay 1\n  priority {n}\n}}\n"
+        for name, n in (("a", 1), ("b", 2))
+    }
+    configuration, _, _ = read_system((str(written(tmp_path, files)),), "keepalived", None)
+    assert [(one.path, one.line) for one in configuration.ignored] == [("vrrp_instance/garp_master_delay", 2)] * 2

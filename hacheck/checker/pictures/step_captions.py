@@ -12,6 +12,10 @@ FIELDS_MAX = 3
 """So many fields that changed are named."""
 
 
+HOST_MAX = 8
+"""So long a name is at most that needs no shorter one."""
+
+
 class StepCaptions:
     """Captions of a run. With `short`, nodes are named by their numbers, as above the lanes."""
 
@@ -166,7 +170,10 @@ class StepCaptions:
 
 def _short_names(reader: ViewReader) -> dict[str, str]:
     """Nodes by their numbers, with a letter where kinds mix, or their kind where two begin with the same letter; those
-    without numbers keep their names."""
+    without numbers keep their names, and so do all where none is longer than `HOST_MAX` or has a blank, as those of
+    hosts."""
+    if all(len(node) <= HOST_MAX and " " not in node for node in reader.nodes):
+        return {}
     numbered = {node: found for node in reader.nodes if (found := re.fullmatch(r"(.*?)[ -]?(\d+)", node))}
     stems = list(dict.fromkeys(found[1] for found in numbered.values()))
     letters = [stem[:1] for stem in stems]

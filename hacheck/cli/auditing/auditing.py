@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from msgspec import Struct, field
 from rich.console import Console
 
 from hacheck.audit.audit import Audit, AuditRequest, audit
 from hacheck.audit.audit_document import audit_document, audit_sarif
+from hacheck.audit.source_files import files_below
 from hacheck.checker.engine import Limits
 from hacheck.cli import json_output
 from hacheck.cli.auditing import report, settings_report
@@ -97,6 +100,7 @@ def audit_files(request: Request) -> ExitCode:
 
 def audited(request: Request, interruption: Interruption) -> tuple[ExitCode, Audit]:
     """Audits the files once, and shows what was found."""
+    refuse_two_versions(request)
     outputs = Outputs.of(request)
     found = explored(request, request.paths, interruption)
     if request.show:
@@ -114,6 +118,22 @@ def audited(request: Request, interruption: Interruption) -> tuple[ExitCode, Aud
         return code, found
     outputs.write(found)
     return ExitCode(found.exit_code), found
+
+
+def refuse_two_versions(request: Request) -> None:
+    """Errors: `BadInput` for two folders with the same files of several nodes, which are two versions of one system."""
+    if request.before is not None or len(request.paths) != 2:
+        return
+    first, second = (
+        {str(path.relative_to(one)) for path in files_below((one,))} if Path(one).is_dir() else set()
+        for one in request.paths
+    )
+    if first == second and sum(os.sep in name for name in first) > 1:
+        old, new = request.paths
+        raise BadInput(
+            f"{old} and {new} have files of the same names: two versions of one system?",
+            f"hacheck audit --before {old} {new} compares them",
+        )
 
 
 def explored(request: Request, paths: tuple[str, ...], interruption: Interruption) -> Audit:

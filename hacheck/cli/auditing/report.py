@@ -85,7 +85,10 @@ def verdict(console: Console, found: Audit) -> Text:
         kinds = dict.fromkeys(KINDS[one.kind] for one in found.findings)
         return Text(f"{marks.violated} violated: {'; '.join(kinds)}", "bad")
     if found.open:
-        return Text(f"{marks.unknown} undecided: {', '.join(name for name, _ in found.open)}", "doubt")
+        reasons = "; ".join(dict.fromkeys(why for _, why in found.open))
+        return Text(
+            f"{marks.unknown} undecided ({visible(reasons)}): {', '.join(name for name, _ in found.open)}", "doubt"
+        )
     return Text(f"{marks.holds} nothing is violated in this scope", "good")
 
 

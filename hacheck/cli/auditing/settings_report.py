@@ -41,6 +41,11 @@ def show(console: Console, found: Audit) -> None:
                     (0, 0, 0, 2),
                 )
             )
+    files = dict.fromkeys(one.file for one in found.configuration.ignored)
+    for file in files:
+        paths = dict.fromkeys(one.path for one in found.configuration.ignored if one.file == file)
+        console.print(Text.assemble(("without bearing on availability  ", "head"), (visible(file), "name")))
+        console.print(Padding(Text(visible(", ".join(paths)), "quiet"), (0, 0, 0, 2)))
     console.print()
 
 
