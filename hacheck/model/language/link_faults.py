@@ -145,10 +145,11 @@ def split_together(context: Context, fault: Fault) -> ir.Action:
     sides = {kind: ir.Local(kind.name, ty.Set(kind)) for kind in kinds}
     first = ir.Local(context.fresh_name("first"), kinds[0])
     leader = ir.Extreme("min", first.name, ir.Domain(kinds[0], None, None), ZERO)
-    size: ir.Expression = ir.Unary("size", sides[kinds[0]])
-    for kind in kinds[1:]:
-        size = ir.Binary("+", size, ir.Unary("size", sides[kind]))
-    proper = ir.Binary("<", size, ir.Constant(total, ty.Range(total, total)))
+    others: list[ir.Expression] = []
+    for kind in kinds:
+        n = ir.Local(context.fresh_name("n"), kind)
+        outside = ir.Unary("not", ir.Binary("in", n, sides[kind]))
+        others.append(ir.Quantified("some", n.name, ir.Domain(kind, None, None), outside))
     some_open: list[ir.Expression] = []
     body: list[ir.Statement] = []
     for kind, other in product(kinds, kinds):
@@ -165,7 +166,7 @@ def split_together(context: Context, fault: Fault) -> ir.Action:
         both_cut = conjunction(*(_is_cut(context, *ends) for ends in _both_directions(c, e, kind, other)))
         open_from = ir.Quantified("some", e.name, beyond, ir.Unary("not", both_cut))
         some_open.append(ir.Quantified("some", c.name, ir.Domain(kind, sides[kind], None), open_from))
-    guard = conjunction(ir.Binary("in", leader, sides[kinds[0]]), proper, disjunction(*some_open))
+    guard = conjunction(ir.Binary("in", leader, sides[kinds[0]]), disjunction(*others), disjunction(*some_open))
     parameters = tuple((side.name, side.type) for side in sides.values())
     text = f"{' and '.join(f'{kind.name}s' for kind in kinds)} are split in two"
     return step(fault.title, parameters, guard, tuple(body), "fault", "partition", text)
