@@ -11,15 +11,12 @@ import pickle
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from hacheck.compile.machine.build_identity import language_identity
-from hacheck.compile.machine.compiler import Levels
-from hacheck.compile.machine.object_cache import ObjectCache, key_of
+from hacheck.compile.machine.build_identity import model_identity
+from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.canonical_text import text_of
 from hacheck.model.language.specification import Instance, Loaded, Reader, Specification, load
 
 Made = TypeVar("Made")
-
-_NOT_COMPILED = Levels(passes=None, codegen=0)
 
 
 def kept_load(
@@ -92,5 +89,5 @@ def _digest(text: str | None) -> str:
 
 
 def _key(kind: str, text: str) -> str:
-    own = language_identity()
-    return "" if own is None else key_of(kind, f"{own}\n{text}", _NOT_COMPILED)
+    own = model_identity()
+    return "" if own is None else hashlib.sha256(f"{kind}\n{own}\n{text}".encode()).hexdigest()

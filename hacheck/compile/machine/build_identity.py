@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import time
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
@@ -34,9 +35,18 @@ def identity() -> str:
 
 
 @cache
-def language_identity() -> str | None:
-    """Changes whenever reading the same text of a spec could give another model; `None` where that is not known. What
-    `identity` covers is not in it."""
+def model_identity() -> str | None:
+    """Changes whenever the same text of a spec could give another model, or one that another Python has made; `None`
+    where that is not known. It needs no llvmlite."""
+    language = _language()
+    try:
+        return None if language is None else "\n".join([_engine(), language, sys.version])
+    except UnknownIdentityError:
+        return None
+
+
+def _language() -> str | None:
+    """The sources that read the text of specs."""
     folder = os.path.join(os.path.dirname(hacheck.__file__), "model", "language")
     try:
         files = sorted(sources(folder, ("__pycache__",), (".py", ".lark", ".tables")))
@@ -47,6 +57,7 @@ def language_identity() -> str | None:
         return None
 
 
+@cache
 def _engine() -> str:
     """hacheck's version, and its sources as they are: after a change no number has to be raised."""
     folder = os.path.dirname(hacheck.__file__)
