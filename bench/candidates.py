@@ -58,21 +58,23 @@ MENDS_AND_MISTAKES = {
     "icestorm": (
         "init_names_group stamp_after_push accept_is_confirmed election_guards_recovery max_after_push "
         "last_leader_does_not_compare majority_not_needed full_start_not_needed resync_by_key disk_can_break "
-        "recovery_interrupts_election"
+        "recovery_interrupts_election own_group_ignored"
     ),
     "artemis_replication": (
         "halved_size asks_for_reach found_is_no any_connector first_answer_decides primary_looks_elsewhere "
         "health_decides empty_list_is_healthy isolation_stops late_ack_ignored keeps_connection "
         "snapshot_without_flush replicates_first failback_by_delay votes_in_failback skips_group stops_slowly "
         "serves_unpaired tries_first_only takes_second_backup backup_accepts no_duplicate_ids retires "
-        "votes_at_start votes_before_release replica_writes_first"
+        "votes_at_start votes_before_release replica_writes_first keeps_list marks_copies "
+        "starts_with_newest asks_when_left"
     ),
     "artemis_shared_store": (
         "byte_from_cache name_in_lock_file primaries_only no_lock no_duplicate_detection acks_before_sync "
         "loads_uncommitted no_backup_lock passive_accepts renewal_clock_jumps journal_fenced"
     ),
     "artemis_scale_down": (
-        "removes_first lets_in_early ids_stay prepared_stay ignores_group no_duplicate_detection forgets_ids"
+        "removes_first lets_in_early ids_stay prepared_stay ignores_group no_duplicate_detection forgets_ids "
+        "keeps_target"
     ),
 }
 """Switches for what mends a protocol, and for mistakes that the released product does not make: with one of them on, a

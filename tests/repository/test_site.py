@@ -9,7 +9,7 @@ from hacheck import shipped
 from hacheck.model.language.word_reference import terms, words_of_the_language
 from tests.cli.command import hacheck
 
-FOLDERS = ("decisions/", "protocols/", "schema/")
+FOLDERS = ("decisions/", "protocols/", "reports/", "schema/")
 """What the navigation takes in as a whole."""
 
 

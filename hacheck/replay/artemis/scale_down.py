@@ -31,6 +31,7 @@ ONLY_WITH: Mapping[str, str] = {
     "found_by": "discovery",
     "no_duplicate_detection": "off",
     "forgets_ids": "off",
+    "keeps_target": "off",
 }
 CLIENT = "1"
 CONNECTED_SECONDS = 15.0

@@ -21,6 +21,7 @@ PINNED: dict[str, Found] = {
         violated={
             "p1_one_serving": 13,
             "p2_acked_survives": 12,
+            "p2_acked_where_listed": 12,
             "p4_no_stale_copy_serves": 12,
             "p10_pair_serves": 29,
             "p14_failback_ends": 29,
@@ -40,8 +41,9 @@ PINNED: dict[str, Found] = {
         (788, 4_638, 24),
         violated={"pair_is_restored": 15},
         reached={"in_both": 6, "all_paired": 5, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
-        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
-        "p5_only_copy_never_erased p6_exactly_once p7_transaction_all_or_nothing p8_standby_never_serves "
+        holds="p1_one_serving p2_acked_survives p2_acked_where_listed p3_no_incomplete_copy_serves "
+        "p4_no_stale_copy_serves p5_only_copy_never_erased p6_exactly_once p7_transaction_all_or_nothing "
+        "p8_standby_never_serves "
         "p9_replica_equals_after_quiesce in_sync_is_so nobody_retires p13_vote_order_irrelevant "
         "p14_failback_loses_nothing healthy_goes_on backup_waits_for_live pairs_within_group "
         "one_backup_each p10_someone_serves p10_primary_starts p10_pair_serves p11_recovering_ends "
@@ -87,7 +89,7 @@ PINNED: dict[str, Found] = {
     ),
     "paused": Found(
         (688, 3_728, 26),
-        violated={"p1_one_serving": 10, "p2_acked_survives": 11, "healthy_goes_on": 10},
+        violated={"p1_one_serving": 10, "p2_acked_survives": 11, "p2_acked_where_listed": 12, "healthy_goes_on": 10},
         holds="p3_no_incomplete_copy_serves split_brain_ends",
     ),
     "split_writes": Found(
@@ -133,6 +135,65 @@ PINNED: dict[str, Found] = {
     "hardened_two_backups": Found(
         (103_365, 771_712, 37),
         violated={"p1_one_serving": 28, "split_brain_ends": 38},
+    ),
+    "cure": Found(
+        (4_455, 27_164, 33),
+        violated={"p10_someone_serves": 16},
+        reached={"in_both": 6, "all_paired": 5, "backup_takes_over": 11, "failed_back": 11, "backup_gives_up": 6},
+        holds="p1_one_serving p2_acked_survives p2_acked_where_listed p3_no_incomplete_copy_serves "
+        "p4_no_stale_copy_serves p5_only_copy_never_erased p6_exactly_once p7_transaction_all_or_nothing "
+        "p8_standby_never_serves p9_replica_equals_after_quiesce in_sync_is_so nobody_retires "
+        "p13_vote_order_irrelevant p14_failback_loses_nothing healthy_goes_on backup_waits_for_live "
+        "pairs_within_group one_backup_each p10_primary_starts p10_pair_serves p11_recovering_ends "
+        "p14_failback_ends split_brain_ends pair_is_restored backup_finds_live returned_gets_its_place",
+    ),
+    "cure_two_backups": Found(
+        (77_182, 580_765, 33),
+        reached={"failed_back": 11},
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased split_brain_ends",
+    ),
+    "cure_outage": Found(
+        (32_494, 191_930, 49),
+        reached={"backup_takes_over": 11},
+        holds="p1_one_serving p2_acked_survives p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased p10_pair_serves p14_failback_ends split_brain_ends pair_is_restored "
+        "returned_gets_its_place",
+    ),
+    "cure_paused": Found(
+        (510, 2_745, 26),
+        violated={"p1_one_serving": 10},
+        holds="p2_acked_where_listed p3_no_incomplete_copy_serves p4_no_stale_copy_serves "
+        "p5_only_copy_never_erased split_brain_ends pair_is_restored",
+    ),
+    "cure_without_list": Found(
+        (4_572, 27_720, 33),
+        violated={"p2_acked_survives": 12, "p4_no_stale_copy_serves": 12, "pair_is_restored": 15},
+    ),
+    "cure_without_start_votes": Found(
+        (4_547, 27_678, 33),
+        violated={"p1_one_serving": 9, "p4_no_stale_copy_serves": 10},
+    ),
+    "cure_without_release_votes": Found(
+        (4_848, 26_214, 43),
+        violated={"p2_acked_where_listed": 12},
+    ),
+    "cure_without_marks": Found(
+        (33_027, 195_360, 49),
+        violated={"p3_no_incomplete_copy_serves": 26},
+    ),
+    "cure_without_newest": Found(
+        (4_309, 26_295, 33),
+        violated={"p10_pair_serves": 29, "p14_failback_ends": 29},
+    ),
+    "cure_without_asking": Found(
+        (4_542, 27_838, 33),
+        violated={"p1_one_serving": 21},
+    ),
+    "marked_copies": Found(
+        (42_298, 248_257, 49),
+        reached={"backup_takes_over": 10, "failed_back": 11},
+        holds="p3_no_incomplete_copy_serves",
     ),
     "hardened_apart": Found(
         (1_676, 10_219, 32),

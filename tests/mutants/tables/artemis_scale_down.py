@@ -109,6 +109,31 @@ PINNED: dict[str, Found] = {
         violated={"one_place": 8, "p10_messages_available": 6},
         holds="p6_exactly_once",
     ),
+    "cure": Found(
+        (146_394, 575_490, 23),
+        reached={"moved": 6},
+        holds="p2_acked_survives p6_exactly_once one_place",
+    ),
+    "cure_backed_up": Found(
+        (35_010, 115_341, 22),
+        violated={"p10_messages_available": 6},
+        reached={"moved": 6},
+        holds="p2_acked_survives p6_exactly_once one_place",
+    ),
+    "cure_without_target": Found(
+        (186_963, 703_152, 24),
+        violated={"one_place": 7},
+    ),
+    "cure_of_two": Found(
+        (8_588, 26_502, 23),
+        reached={"moved": 6},
+        holds="p2_acked_survives p6_exactly_once one_place",
+    ),
+    "cure_of_three": Found(
+        (178_872, 725_505, 28),
+        violated={"one_place": 14},
+        holds="p2_acked_survives",
+    ),
     "few_attempts": Found(
         (370, 658, 14),
         violated={"clients_come_back": 5},

@@ -254,7 +254,16 @@ PINNED: dict[str, Found] = {
     ),
     "wedged": Found(
         (2_851_300, 11_940_027, 88),
-        violated={"reorganization_ends": 33},
+        violated={"reorganization_ends": 33, "never_wedged": 28},
+    ),
+    "wedged_all_the_same": Found(
+        (2_850_845, 11_938_780, 88),
+        violated={"never_wedged": 28},
+    ),
+    "cure_wedge": Found(
+        (784_790, 3_070_583, 67),
+        reached={"served": 10},
+        holds="never_wedged",
     ),
     "interrupted": Found(
         (80_441, 251_259, 69),
@@ -291,7 +300,7 @@ TABLE = Table(
     PINNED,
     portable_max=0,  # compiled code explores all of them
     # without reductions generations have a bound, within which these find less, and `wedged` has 75 million states
-    only_reduced=("default", "pause", "cut", "smallest_cure", "wedged"),
+    only_reduced=("default", "pause", "cut", "smallest_cure", "wedged", "wedged_all_the_same", "cure_wedge"),
     unreached={
         "unknown_outcome": "`as_released` takes a rejection for success, and one crash alone leaves a majority",
     },
