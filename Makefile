@@ -64,12 +64,14 @@ site: $(VENV)/.installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
 	@echo "site/index.html; with search: $(BIN)/python -m http.server --bind 127.0.0.1 --directory site"
 
-# Two to three times as long as the tests alone; on Python 3.12 and newer little longer.
+# Two to three times as long as the tests alone; on Python 3.12 and newer little longer. Where tests fail, the
+# lines are shown all the same.
 coverage: $(VENV)/.installed-for-tests
 	@echo "the tests, and which lines none of them runs: half an hour on two cores"
 	@.ci/watched "pip installs" $(PIP) install --quiet 'coverage>=7.10'
 	COVERAGE_CORE=$$($(BIN)/python -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")') \
-	  $(BIN)/python -m coverage run -m pytest -q -n $(WORKERS) --dist worksteal
+	  $(BIN)/python -m coverage run -m pytest -q -n $(WORKERS) --dist worksteal \
+	  || echo "some tests fail: lines that only these would have run count as not run"
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --skip-covered --sort=cover
 
