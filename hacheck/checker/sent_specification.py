@@ -6,13 +6,12 @@ import pickle
 from functools import lru_cache
 
 from hacheck.model.language import Specification
-from hacheck.supervise.recursion_limit import room_for_nesting
+from hacheck.supervise.recursion_limit import pickled
 
 
 def sent(specification: Specification) -> bytes:
     """The specification as it is sent."""
-    with room_for_nesting():
-        return pickle.dumps(specification)
+    return pickled(specification)
 
 
 @lru_cache(maxsize=1)

@@ -15,6 +15,7 @@ from hacheck.compile.machine.build_identity import model_identity
 from hacheck.compile.machine.object_cache import ObjectCache
 from hacheck.model.canonical_text import text_of
 from hacheck.model.language.specification import Instance, Loaded, Reader, Specification, load
+from hacheck.supervise.recursion_limit import pickled
 
 Made = TypeVar("Made")
 
@@ -39,7 +40,7 @@ def kept_load(
 
     loaded = load(text, path, noted, defaults_only=defaults_only)
     if loaded.specification is not None:
-        cache.store(key, [pickle.dumps(loaded, 5)], list(libraries.items()))
+        cache.store(key, [pickled(loaded)], list(libraries.items()))
     return loaded
 
 
@@ -80,7 +81,7 @@ def kept_result(
         return found
     made = make()
     if worth(made):
-        cache.store(key, [pickle.dumps(made, 5)], [])
+        cache.store(key, [pickled(made)], [])
     return made
 
 

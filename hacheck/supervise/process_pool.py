@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from hacheck.supervise.recursion_limit import room_for_nesting
+from hacheck.supervise.recursion_limit import pickled
 
 Key = TypeVar("Key")
 
@@ -132,8 +132,7 @@ class ProcessPool(Generic[Key]):
     def begin(self, key: Key, task: Any) -> None:
         """Gives a task to a process that has none; there must be one. Sending it may wait until the process listens."""
         assert self.busy < self.size, "a process for each task"
-        with room_for_nesting():
-            content = pickle.dumps(task)
+        content = pickled(task)
         while self._idle:
             process = self._idle.pop(0)
             try:
@@ -252,8 +251,7 @@ def _outcome(handler: Handler, task: Any, connection: Connection) -> bytes:
     """What came of a task, pickled."""
     try:
         result = handler(task, Caller(connection))
-        with room_for_nesting():
-            return pickle.dumps(Done(result))
+        return pickled(Done(result))
     except Exception as error:
         message = " ".join(str(getattr(error, "message", error)).split())
         return pickle.dumps(Failed(type(error).__name__, message, getattr(error, "hint", None), traceback.format_exc()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from hacheck.checker.engine import Progress, Report
 from hacheck.cli.guard import BadInput
 from hacheck.cli.jobs import job_pool
 from hacheck.supervise.process_pool import Caller, Died, Done, Event, Failed, Message, ProcessPool
+from hacheck.supervise.recursion_limit import pickled
 
 PATIENCE_SECONDS = 60.0
 NESTED = 3_000
@@ -183,6 +185,16 @@ def test_what_is_nested_deeply_comes_through() -> None:
         event = ended(processes)[1]
         assert isinstance(event, Done)
         assert depth_of(event.result) == NESTED
+
+
+def test_what_the_pickler_in_c_cannot_nest_is_pickled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in Python 3.12, whose pickler in C has a bound that no setting raises."""
+
+    def bounded(value: object) -> bytes:
+        raise RecursionError(f"maximum recursion depth exceeded while pickling {type(value)}")
+
+    monkeypatch.setattr(pickle, "dumps", bounded)
+    assert depth_of(pickle.loads(pickled(nested(NESTED)))) == NESTED
 
 
 def test_processes_work_in_the_folder_of_the_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

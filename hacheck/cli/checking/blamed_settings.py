@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +21,6 @@ from hacheck.model.language.known_handlers import KnownHandlers
 from hacheck.model.runs import Run
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Caller, Died, Done, Failed, ProcessPool
-from hacheck.supervise.recursion_limit import room_for_nesting
 
 ALONE_ACTIONS_MAX = 800
 """Settings whose systems have no more actions than this in all are tried in one process: some 0.8 CPU seconds to make,
@@ -67,12 +65,6 @@ class Task(Struct, frozen=True):
     variants: tuple[Variant, ...]
     limits: Limits
     threads: int
-
-
-def pickled(specification: Specification) -> bytes:
-    """A spec, to be sent with a task."""
-    with room_for_nesting():
-        return pickle.dumps(specification)
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from hacheck.checker.blame.blamed import Blamed, blamed, heading, is_blamable
 from hacheck.checker.blame.good_run import Difference, GoodRun
 from hacheck.checker.blame.trials import Subject, TrialResult, variants_of
 from hacheck.checker.engine import Limits, Progress
-from hacheck.cli.checking.blamed_settings import ALONE_ACTIONS_MAX, Task, other_systems, pickled, tried_elsewhere
+from hacheck.checker.sent_specification import sent
+from hacheck.cli.checking.blamed_settings import ALONE_ACTIONS_MAX, Task, other_systems, tried_elsewhere
 from hacheck.cli.checking.side_by_side import shared_limits
 from hacheck.cli.progress import progress_display
 from hacheck.model.ir import Property
@@ -58,8 +59,7 @@ def blame_run(
         elsewhere = None
         if len(system.actions) * len(variants) > ALONE_ACTIONS_MAX and usable_cores() > 1:
             threads, limits = max(threads // 2, 1), shared_limits(limits, 2)
-            sent = pickled(specification)
-            task = Task(sent, dict(settings), check, prop, run, variants[1::2], limits, threads)
+            task = Task(sent(specification), dict(settings), check, prop, run, variants[1::2], limits, threads)
             elsewhere = opened.enter_context(tried_elsewhere(task, interruption))
 
         def report(progress: Progress) -> bool:

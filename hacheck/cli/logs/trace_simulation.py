@@ -29,7 +29,7 @@ from hacheck.model.observing.line_writers import has_lines, logged
 from hacheck.model.observing.record_layout import ObservingError
 from hacheck.supervise.interruption import Interruption
 from hacheck.supervise.process_pool import Died, Done, Failed, Message, ProcessPool
-from hacheck.supervise.recursion_limit import room_for_nesting
+from hacheck.supervise.recursion_limit import pickled, room_for_nesting
 from hacheck.supervise.resources import usable_cores
 from hacheck.traces import manifest
 from hacheck.traces.simulation.damage import KINDS
@@ -199,13 +199,12 @@ class Writing:
         with Interruption().watching() as interruption, line.shown("preparing"):
             try:
                 # Compiled here first: what is wrong is found once, and the other processes find the code.
-                with room_for_nesting():
-                    pickled = pickle.dumps(self.plan)
-                maker = maker_of(pickled)
+                content = pickled(self.plan)
+                maker = maker_of(content)
                 if self.jobs == 1:
                     self._alone(maker, lambda: interruption.requested, line)
                 else:
-                    self._side_by_side(pickled, lambda: interruption.requested, line)
+                    self._side_by_side(content, lambda: interruption.requested, line)
             except (BadInput, Reported) as error:
                 stopped = error
             finally:
@@ -230,13 +229,13 @@ class Writing:
                 return
             self._files[number] = file
 
-    def _side_by_side(self, pickled: bytes, is_over: Callable[[], bool], line: ProgressLine) -> None:
+    def _side_by_side(self, content: bytes, is_over: Callable[[], bool], line: ProgressLine) -> None:
         waiting = list(range(self.plan.files))
         with job_pool(self.jobs) as processes:
             while (waiting or processes.busy) and not is_over():
                 while waiting and processes.busy < self.jobs:
                     number = waiting.pop(0)
-                    processes.begin(number, partial(write_file, pickled, str(self.folder), number))
+                    processes.begin(number, partial(write_file, content, str(self.folder), number))
                 self._take(processes, WAIT_SECONDS)
                 line.update(lambda: far(self.plan, self._total(), line.passed))
             processes.ask_to_stop()
@@ -281,13 +280,13 @@ class Writing:
                     path.unlink()
 
 
-def write_file(pickled: bytes, folder: str, number: int, report: Report) -> File | None:
+def write_file(content: bytes, folder: str, number: int, report: Report) -> File | None:
     """Writes one file of a plan; what another process does."""
 
     def report_written(written: Written) -> bool:
         return report(Progress(written.records, written.steps, written.traces, 0, 0.0, 0, "writing"))
 
-    return _written(maker_of(pickled), Path(folder), number, report_written)
+    return _written(maker_of(content), Path(folder), number, report_written)
 
 
 def _written(maker: Maker, folder: Path, number: int, report: Callable[[Written], bool]) -> File | None:
@@ -299,9 +298,9 @@ def _written(maker: Maker, folder: Path, number: int, report: Callable[[Written]
 
 
 @lru_cache(maxsize=1)
-def maker_of(pickled: bytes) -> Maker:
+def maker_of(content: bytes) -> Maker:
     """What makes the traces of a plan, the same for one file after the other. Errors: `BadInput`."""
-    plan = pickle.loads(pickled)
+    plan = pickle.loads(content)
     assert isinstance(plan, Plan), "nothing else is sent"
     try:
         with room_for_nesting():
