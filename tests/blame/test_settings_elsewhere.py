@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from hacheck.checker.blame.trials import Blame, Elsewhere, Subject, Trial, blame, variants_of
 from hacheck.checker.engine import Limits
 from hacheck.checker.explicit.portable.portable_engine import PortableEngine
+from hacheck.checker.sent_specification import sent
 from hacheck.cli.checking import blaming
-from hacheck.cli.checking.blamed_settings import Task, other_systems, pickled, tried_elsewhere
+from hacheck.cli.checking.blamed_settings import Task, other_systems, tried_elsewhere
 from hacheck.cli.console import error_console
 from hacheck.model.language import Specification, load
 from hacheck.supervise.interruption import Interruption
@@ -43,7 +44,7 @@ def counterexample() -> tuple[Specification, Subject]:
 def task_of(specification: Specification, subject: Subject, limits: Limits | None = None) -> Task:
     """Every second setting."""
     variants = subject.variants[1::2]
-    return Task(pickled(specification), {}, None, subject.prop, subject.run, variants, limits or Limits(), 1)
+    return Task(sent(specification), {}, None, subject.prop, subject.run, variants, limits or Limits(), 1)
 
 
 def outcomes(found: Blame) -> list[tuple[Trial, str, int, str]]:
