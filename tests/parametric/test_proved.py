@@ -284,3 +284,15 @@ invariant no_gain: every s: Server satisfies s.owed <= 0
 """
     assert verdicts(proof_of(wanted(text, None))) == {"no_gain": "proved"}
     assert verdicts(proof_of(wanted(text.replace("s.owed := -1", "s.owed := 1"), None)))["no_gain"] != "proved"
+
+
+def test_a_partition_of_several_kinds_is_of_the_fragment() -> None:
+    text = """system Mixed "a server counts to one, whatever is cut"
+node Server[3] symmetric { n: 0..3 = 0 }
+node Client { }
+action write(s: Server) do s.n := 1
+invariant low: every s: Server satisfies s.n < 2
+faults { partition Server and Client up to 1 }
+check default expect all hold
+"""
+    assert proof_of(wanted(text)).proved

@@ -175,7 +175,9 @@ class Faults:
                 yield Move(f"isolate {name}", {"n": node}, self._set([(a, b) for a, b in links], True))
         elif len(fault.names) > 1:
             for side in _sides(nodes):
-                arguments: dict[str, Value] = {one: frozenset(n for n in side if n.kind == one) for one in fault.names}
+                arguments: dict[str, Value] = {
+                    f"side_{one}": frozenset(node for node in side if node.kind == one) for one in fault.names
+                }
                 yield Move(fault.declared.title, arguments, self._set(_between(side, nodes), True))
         elif kind == "partition":
             for side in _sides(nodes):

@@ -142,7 +142,7 @@ def split_together(context: Context, fault: Fault) -> ir.Action:
     if total > SPLIT_MAX:
         message = f"{total} nodes are split in too many ways; {SPLIT_MAX} can be"
         raise error("HA112", message, fault.written.span, "cut single links, or isolate a node")
-    sides = {kind: ir.Local(kind.name, ty.Set(kind)) for kind in kinds}
+    sides = {kind: ir.Local(f"side_{kind.name}", ty.Set(kind)) for kind in kinds}
     first = ir.Local(context.fresh_name("first"), kinds[0])
     leader = ir.Extreme("min", first.name, ir.Domain(kinds[0], None, None), ZERO)
     others: list[ir.Expression] = []
