@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -26,7 +27,7 @@ SOURCES = (
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Sources as of a hacheck of its own, all changed long ago."""
     for name in SOURCES:
         path = tmp_path / name
@@ -34,10 +35,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.write_text(f"# {name}\n")
         os.utime(path, (1000, 1000))
     monkeypatch.setattr(hacheck, "__file__", str(tmp_path / "__init__.py"))
-    return tmp_path
+    yield tmp_path
+    module._engine.cache_clear()
 
 
 def whole() -> str:
+    """The identity as a process that begins now would find it."""
+    module._engine.cache_clear()
     return identity.__wrapped__()
 
 
