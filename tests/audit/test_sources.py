@@ -188,16 +188,26 @@ def test_the_reader_in_the_documents_reads_a_pair_of_routers(tmp_path: Path) -> 
     assert found.timed.room["pause"] == (0, 0)
 
 
-def test_two_versions_of_a_folder_are_answered_with_the_option_that_compares_them(tmp_path: Path) -> None:
-    for version in ("old", "new"):
-        files = {
-            f"{name}/broker.xml": BROKER.format(role=role, password="x")
-            for name, role in (("a", "primary"), ("b", "backup"))
-        }
-        written(tmp_path / version, files)
-    ended = hacheck("audit", str(tmp_path / "old"), str(tmp_path / "new"))
-    assert ended.code == 2
-    assert "--before" in ended.err
+def pair_of_brokers(folder: Path) -> Path:
+    """A primary and its backup, each in a folder."""
+    roles = (("a", "primary"), ("b", "backup"))
+    files = {f"{name}/broker.xml": BROKER.format(role=role, password=folder.name) for name, role in roles}
+    return written(folder, files)
+
+
+def test_two_folders_of_one_system_are_its_versions(tmp_path: Path) -> None:
+    old, new = (pair_of_brokers(tmp_path / name) for name in ("old", "new"))
+    ended = hacheck("audit", str(old), str(new), "--set", "crashes=0", "--set", "cuts=0")
+    named = hacheck("audit", "--before", str(old), str(new), "--set", "crashes=0", "--set", "cuts=0")
+    assert f"since {old}" in ended.out
+    assert (ended.code, ended.out.splitlines()[:-1]) == (named.code, named.out.splitlines()[:-1])  # but for the time
+
+
+def test_two_folders_of_nodes_are_one_system(tmp_path: Path) -> None:
+    folder = pair_of_brokers(tmp_path)
+    ended = hacheck("audit", str(folder / "a"), str(folder / "b"), "--set", "crashes=0", "--set", "cuts=0")
+    assert "since" not in ended.out
+    assert "2 nodes" in ended.out
 
 
 def test_one_node_of_a_pair_is_not_enough_and_the_answer_says_what_is(tmp_path: Path) -> None:

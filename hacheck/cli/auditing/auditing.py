@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 from rich.console import Console
 
-from hacheck.audit.audit import Audit, AuditRequest, audit
+from hacheck.api.errors import InputError
+from hacheck.audit.audit import Audit, AuditRequest, audit, read_system
 from hacheck.audit.audit_document import audit_document, audit_sarif
+from hacheck.audit.modelling import mode_of
 from hacheck.audit.source_files import files_below
 from hacheck.checker.engine import Limits
 from hacheck.cli import json_output
@@ -100,7 +102,7 @@ def audit_files(request: Request) -> ExitCode:
 
 def audited(request: Request, interruption: Interruption) -> tuple[ExitCode, Audit]:
     """Audits the files once, and shows what was found."""
-    refuse_two_versions(request)
+    request = of_two_versions(request)
     outputs = Outputs.of(request)
     found = explored(request, request.paths, interruption)
     if request.show:
@@ -120,20 +122,25 @@ def audited(request: Request, interruption: Interruption) -> tuple[ExitCode, Aud
     return ExitCode(found.exit_code), found
 
 
-def refuse_two_versions(request: Request) -> None:
-    """Errors: `BadInput` for two folders with the same files of several nodes, which are two versions of one system."""
+def of_two_versions(request: Request) -> Request:
+    """The request; where it names two versions of one system, that is of the second one, with the first as what was
+    before. They are two folders each of which is a system, with the same files in the folders of several nodes."""
     if request.before is not None or len(request.paths) != 2:
-        return
-    first, second = (
-        {str(path.relative_to(one)) for path in files_below((one,))} if Path(one).is_dir() else set()
-        for one in request.paths
-    )
-    if first == second and sum(os.sep in name for name in first) > 1:
-        old, new = request.paths
-        raise BadInput(
-            f"{old} and {new} have files of the same names: two versions of one system?",
-            f"hacheck audit --before {old} {new} compares them",
-        )
+        return request
+    old, new = request.paths
+    names = [
+        {path.relative_to(one).parts for path in files_below((one,))} if Path(one).is_dir() else set()
+        for one in (old, new)
+    ]
+    nodes = {parts[0] for parts in names[0] & names[1] if len(parts) > 1}
+    if len(nodes) < 2:
+        return request
+    try:
+        for path in (old, new):
+            mode_of(read_system((path,), request.product, request.reader)[0])
+    except InputError:
+        return request
+    return replace(request, before=old, paths=(new,))
 
 
 def explored(request: Request, paths: tuple[str, ...], interruption: Interruption) -> Audit:

@@ -25,7 +25,9 @@ EPILOG = """
 
   hacheck audit etc/ --faults crashes=2              with more faults
 
-  hacheck audit --before HEAD~1 etc/                 what a change opens or closes
+  hacheck audit old/ new/                            what a change opens or closes
+
+  hacheck audit --before HEAD~1 etc/                 the same since a revision of git
 
 [bold]Exit codes[/]
 
