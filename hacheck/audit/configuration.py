@@ -301,9 +301,14 @@ def _value(
     for path in rule.path:
         here = list(found_at(entries, path.removeprefix(f"{above}/") if above else path))
         used.update(id(one.entry) for one in here)
-        if rule.kind == "count":
+        if rule.kind in ("count", "words"):
             used.update(id(inner) for one in here if one.entry.value is None for inner in one.entry.inner)
         many = many or here
+    if rule.kind == "named":
+        chosen = {one.entry.value for one in found_at(entries, rule.by)}
+        many = [
+            one for one in many if any(inner.name == "@name" and inner.value in chosen for inner in one.entry.inner)
+        ]
     if many:
         found = many[0]
     default = default_of(rule, version)
@@ -317,6 +322,9 @@ def _value(
     if rule.kind == "count":
         number = sum(_many(one.entry) for one in many)
         return SettingValue(name, found.path, number, str(number), where, entry.line)
+    if rule.kind == "words":
+        words = ", ".join(sorted({word for one in many for word in _words_of(one.entry)}))
+        return SettingValue(name, found.path, words, words, where, entry.line)
     if rule.kind == "joined":
         joined = ", ".join(sorted(f"{one.entry.name}={one.entry.value}" for one in many))
         return SettingValue(name, found.path, joined, joined, where, entry.line)
@@ -331,6 +339,13 @@ def _value(
 def _many(entry: Entry) -> int:
     """How many items a list has, or how many words there are between commas."""
     return len(entry.inner) if entry.value is None else 1 + entry.value.count(",")
+
+
+def _words_of(entry: Entry) -> list[str]:
+    """The words of an entry's text, or, where it has none, its items, or the names of what is in it."""
+    if entry.value is not None:
+        return [word for word in re.split(r"[,\s]+", entry.value) if word]
+    return [inner.value or "" if inner.name.isdigit() else inner.name for inner in entry.inner]
 
 
 def default_of(rule: SettingRule, version: str | None) -> bool | int | float | str | None:
@@ -365,7 +380,7 @@ def parse_value(rule: SettingRule, text: str, file: str, line: int | None) -> tu
             if words.lower() in FALSE:
                 return False, ""
             raise Unreadable(file, line, f"{rule.path[0]}: `{words}` is neither true nor false", "write true or false")
-        case "text" | "secret":
+        case "text" | "secret" | "words" | "named":
             return words, ""
         case _:
             return _number(rule, words, file, line), ""

@@ -3,13 +3,16 @@
 Numbers, texts, names of settings, `and or not`, comparisons, `in`, `+ - * /`, `A if B else C`. Over several nodes:
 `any(E)`, `all(E)`, `count(E)`, `same(E)`, `distinct(E)`, `min(E)`, `max(E)`, `sum(E)`, where E is about one node; a
 second argument names a role or a kind of file, such as `any(quorum, 'primary')`. `nodes('primary')` counts nodes,
-`beside('sentinel', 'server')` those on the host
-of another, `since('2.20')` compares the version, `have(name)` says whether a file has that setting.
+`beside('sentinel', 'server')` those on the host of another, `since('2.20')` compares the version, `have(name)` says
+whether a file has that setting. Of texts with words between commas or spaces `words(T)` counts them, `local(T)` counts
+addresses of the machine itself, `within(T, U)` is whether each word of T is one of U, and `union(E)` has those of all
+nodes.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Protocol, TypeAlias
@@ -52,11 +55,26 @@ OVER_NODES: dict[str, Callable[[list[Value]], Value]] = {
     "min": lambda values: min(_numbers(values), default=None),
     "max": lambda values: max(_numbers(values), default=None),
     "sum": lambda values: sum(_numbers(values)),
+    "union": lambda values: ", ".join(sorted({word for value in values for word in _words(value)})),
 }
 
 
-FUNCTIONS = ("nodes", "since", "beside", "have")
+FUNCTIONS = ("nodes", "since", "beside", "have", "words", "local", "within")
 """What is about the nodes, the version or the files as such."""
+
+
+LOCAL = re.compile(r"-?(\w+://)?(localhost|127\.[0-9.]+|\[?::1\]?)([:/?].*)?", re.IGNORECASE)
+"""An address at which a machine reaches only itself."""
+
+
+def _words(value: Value) -> list[str]:
+    """The words of a text, between commas or spaces."""
+    return [word for word in re.split(r"[,\s]+", value) if word] if isinstance(value, str) else []
+
+
+def _address(word: str) -> str:
+    """An address without its scheme, so that `http://db:2379/` is `db:2379`."""
+    return re.sub(r"^\w+://", "", word).rstrip("/").lower()
 
 
 def _numbers(values: Iterable[Value]) -> list[int | float]:
@@ -194,5 +212,12 @@ def _call(name: str, arguments: list[ast.expr], scope: Scope) -> Value:
             return scope.beside(str(_value(group_of, scope)), str(_value(other, scope)))
         case "have", [ast.Name(id=setting)]:
             return scope.is_given(setting)
+        case "words", [text]:
+            return len(_words(_value(text, scope)))
+        case "local", [text]:
+            return sum(1 for word in _words(_value(text, scope)) if LOCAL.fullmatch(word))
+        case "within", [inner_text, text]:
+            among = {_address(word) for word in _words(_value(text, scope))}
+            return all(_address(word) in among for word in _words(_value(inner_text, scope)))
         case _:
             raise BadExpression(f"`{name}` with {len(arguments)} arguments is no function of readers")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.api.errors import InputError, require_known
 from hacheck.audit.configuration import AllNodes, Configuration, SettingValue
@@ -37,7 +38,8 @@ def mode_of(configuration: Configuration) -> Mode:
     for mode in reader.mode:
         try:
             if evaluate(mode.when, scope):
-                return mode
+                helping = tuple(one for one in mode.remedies if evaluate(one.when, scope))
+                return replace(mode, remedies=helping)
         except BadExpression as error:
             raise InputError(f"{reader.path}: mode {mode.name}: when: {error}") from None
     nodes, names = plural(len(configuration.nodes), "node"), ", ".join(node.name for node in configuration.nodes)

@@ -17,7 +17,9 @@ from hacheck.audit.formats import FormatName
 FindingKind: TypeAlias = Literal[
     "split_brain", "acknowledged_loss", "stale_promoted", "never_recovers", "contradiction"
 ]
-SettingKind: TypeAlias = Literal["flag", "number", "duration", "size", "text", "present", "secret", "count", "joined"]
+SettingKind: TypeAlias = Literal[
+    "flag", "number", "duration", "size", "text", "present", "secret", "count", "joined", "words", "named"
+]
 
 READERS = Path(__file__).parent / "readers"
 
@@ -59,7 +61,8 @@ class SettingRule(Struct, frozen=True, forbid_unknown_fields=True):
     `path`: the paths at which it may stand, the first that is there counts. `file`: the kind of file, by default the
     first. `unit`: of a number without one; durations come out in `to`. `roles`: only nodes of these have it. `values`:
     words of the file and what they mean; `tries`: values to try in search of a change; `fixed`: it is never changed. A
-    setting of the kind `count` is how many entries, or words between commas, there are.
+    setting of the kind `count` is how many entries, or words between commas, there are; of `words` the words themselves
+    or the entries of a list, in alphabetical order; of `named` the one that the text at `by` names.
     """
 
     path: tuple[str, ...]
@@ -74,14 +77,16 @@ class SettingRule(Struct, frozen=True, forbid_unknown_fields=True):
     roles: tuple[str, ...] = ()
     values: dict[str, bool | int | float | str] = {}
     tries: tuple[str, ...] = ()
+    by: str = ""
     fixed: bool = False
 
 
 class Remedy(Struct, frozen=True, forbid_unknown_fields=True):
     """What helps beyond the settings of these files: a sentence, and, where the spec can be explored so, its
-    settings."""
+    settings. `when`: an expression, it helps only where that is true."""
 
     says: str
+    when: str = "True"
     set: dict[str, str] = {}
     source: str = ""
 
@@ -203,6 +208,8 @@ def _expressions(reader: Reader) -> Iterator[tuple[str, str]]:
         yield f"mode {mode.name}: when", mode.when
         for name, text in mode.set.items():
             yield f"mode {mode.name}: set.{name}", text
+        for remedy in mode.remedies:
+            yield f"mode {mode.name}: remedy: when", remedy.when
         if mode.timing is not None:
             yield f"mode {mode.name}: timing.tick", mode.timing.tick
         for name, text in (mode.timing.set if mode.timing is not None else {}).items():

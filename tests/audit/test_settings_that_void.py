@@ -1,0 +1,165 @@
+"""One setting, each in files that are else as a manual recommends them, that takes the verdict away: it is named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hacheck.audit.audit import AuditRequest, audit, read_system
+from hacheck.audit.configuration import AllNodes, Configuration
+from hacheck.audit.contradictions import contradictions
+from hacheck.audit.expressions import evaluate
+from hacheck.audit.modelling import mode_of
+
+CASES = Path(__file__).parents[1] / "data" / "audit"
+
+Edits = dict[str, tuple[str, str]]
+"""For each file, or all of a pattern, what is replaced, and by what."""
+
+
+def edited(tmp_path: Path, case: str, edits: Edits) -> Path:
+    """A copy of a case with these edits."""
+    folder = Path(shutil.copytree(CASES / case, tmp_path / "etc", ignore=shutil.ignore_patterns("case.toml")))
+    for pattern, (old, new) in edits.items():
+        paths = list(folder.glob(pattern))
+        assert paths, pattern
+        for path in paths:
+            text = path.read_text()
+            assert old in text, (path, old)
+            path.write_text(text.replace(old, new))
+    return folder
+
+
+def configured(folder: Path) -> Configuration:
+    """What is in a folder."""
+    return read_system((str(folder),), None, None)[0]
+
+
+def said(folder: Path) -> list[str]:
+    """What rules say is wrong."""
+    configuration = configured(folder)
+    found = contradictions(configuration, mode_of(configuration))
+    assert all(any(value.line for _, value in one.places) for one in found)
+    assert all(one.rule.source for one in found)
+    return [one.rule.says for one in found]
+
+
+PATRONI: list[tuple[Edits, str]] = [
+    ({"pg*/patroni.yml": ("  data_dir", "  parameters:\n    fsync: off\n  data_dir")}, "fsync is off"),
+    ({"pg1/patroni.yml": ("    ttl: 30", "    pause: true\n    ttl: 30")}, "the cluster is paused"),
+    ({f"pg{one}/patroni.yml": ("watchdog:", "tags:\n  nosync: true\nwatchdog:") for one in (2, 3)}, "nosync leaves"),
+    ({"pg2/patroni.yml": ("10.0.0.2", "10.1.0.2")}, "the hosts name different stores"),
+    ({"pg2/patroni.yml": ("10.0.0.12:5432", "127.0.0.1:5432")}, "a connect_address of PostgreSQL"),
+    ({"pg2/patroni.yml": ("10.0.0.12:8008", "localhost:8008")}, "a connect_address of the REST API"),
+]
+
+REDIS: list[tuple[Edits, str]] = [
+    ({"m*/redis.conf": ("max-lag 10", "max-lag 0")}, "min-replicas-max-lag 0 switches"),
+    ({"m3/sentinel.conf": ("mymaster", "mymaste")}, "sentinels give the master different names"),
+    ({"m2/redis.conf": ("bind 10.0.4.2", "bind 127.0.0.1 -::1")}, "a server listens on addresses of its own"),
+    ({"m2/sentinel.conf": ("port", "bind 127.0.0.1\nport")}, "a sentinel listens on addresses of its own"),
+    ({"m1/redis.conf": ("port", "requirepass hidden1\nmasterauth hidden1\nport")}, "different requirepass"),
+    ({"m*/redis.conf": ("port", "requirepass hidden1\nmasterauth hidden2\nport")}, "masterauth is not what"),
+]
+
+
+@pytest.mark.parametrize(("edits", "sentence"), PATRONI, ids=[sentence for _, sentence in PATRONI])
+def test_patroni(tmp_path: Path, edits: Edits, sentence: str) -> None:
+    assert [one for one in said(edited(tmp_path, "patroni_watchdog_required", edits)) if one.startswith(sentence)]
+
+
+@pytest.mark.parametrize(("edits", "sentence"), REDIS, ids=[sentence for _, sentence in REDIS])
+def test_redis(tmp_path: Path, edits: Edits, sentence: str) -> None:
+    assert any(sentence in one for one in said(edited(tmp_path, "redis_three_boxes", edits)))
+
+
+@pytest.mark.parametrize("case", ["patroni_watchdog_required", "redis_three_boxes"])
+def test_what_manuals_recommend_breaks_no_rule(case: str) -> None:
+    assert said(CASES / case) == []
+
+
+def etcd(folder: Path, number: int, members: str) -> None:
+    """The file of a member of the store."""
+    (folder / f"etcd{number}").mkdir()
+    address = f"http://10.0.0.2{number}:2379"
+    text = f"name: etcd{number}\nadvertise-client-urls: {address}\ninitial-cluster: {members}\n"
+    (folder / f"etcd{number}" / "etcd.conf.yml").write_text(text)
+
+
+MEMBERS = ",".join(f"etcd{number}=http://10.0.0.2{number}:2380" for number in (1, 2, 3))
+
+
+def test_members_of_a_store_have_the_same_list(tmp_path: Path) -> None:
+    folder = edited(tmp_path, "patroni_watchdog_required", {})
+    for number in (1, 2, 3):
+        etcd(folder, number, MEMBERS if number < 3 else MEMBERS.rpartition(",")[0])
+    assert any("different lists of initial members" in one for one in said(folder))
+
+
+def test_hosts_that_name_different_members_of_one_store_are_right(tmp_path: Path) -> None:
+    only = "  hosts:\n    - 10.0.0.21:2379\n    - 10.0.0.22:2379\n    - 10.0.0.23:2379\n"
+    edits = {f"pg{one}/patroni.yml": (only, f"  host: 10.0.0.2{one}:2379\n") for one in (1, 2, 3)}
+    folder = edited(tmp_path, "patroni_watchdog_required", edits)
+    assert any("different stores" in one for one in said(folder))
+    for number in (1, 2, 3):
+        etcd(folder, number, MEMBERS)
+    assert said(folder) == []
+
+
+def test_one_member_of_a_store_is_too_few(tmp_path: Path) -> None:
+    only = "    - 10.0.0.22:2379\n    - 10.0.0.23:2379\n"
+    folder = edited(tmp_path, "patroni_watchdog_required", {"pg*/patroni.yml": (only, "")})
+    for number in (1, 2, 3):
+        etcd(folder, number, MEMBERS)
+    assert any("one member of the store is named" in one for one in said(folder))
+
+
+@pytest.mark.parametrize("value", ["off", '"off"', "local"])
+def test_a_commit_that_waits_for_no_standby_is_lost(tmp_path: Path, value: str) -> None:
+    edits = {
+        "pg*/patroni.yml": (
+            "    ttl",
+            f"    postgresql:\n      parameters:\n        synchronous_commit: {value}\n    ttl",
+        )
+    }
+    found = audit(AuditRequest((str(edited(tmp_path, "patroni_watchdog_required", edits)),)))
+    assert [one.kind for one in found.findings] == ["acknowledged_loss"]
+    assert {one.name for one in found.findings[0].causes} == {"synchronous_commit"}
+
+
+def test_a_lag_of_zero_switches_the_replicas_that_are_needed_off(tmp_path: Path) -> None:
+    folder = edited(tmp_path, "redis_three_boxes", {"m*/redis.conf": ("max-lag 10", "max-lag 0")})
+    found = audit(AuditRequest((str(folder),), search=False))
+    assert found.model.settings["min_replicas"] == "off"
+
+
+@pytest.mark.parametrize(("quorum", "sentinels", "helps"), [(3, 3, "as quorum a majority"), (2, 2, "a third sentinel")])
+def test_what_helps_is_about_the_sentinels_that_there_are(
+    tmp_path: Path, quorum: int, sentinels: int, helps: str
+) -> None:
+    edits = {"m*/sentinel.conf": ("6379 2", f"6379 {quorum}")}
+    folder = edited(tmp_path, "redis_three_boxes", edits)
+    for number in range(sentinels + 1, 4):
+        (folder / f"m{number}" / "sentinel.conf").unlink()
+    remedies = [one.says for one in mode_of(configured(folder)).remedies]
+    assert [one for one in remedies if "sentinel" in one and one.startswith(helps)]
+    assert len(remedies) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("words('a, b c')", 3),
+        ("local('tcp://localhost:61616?x=1, 10.0.0.1, -::1, 127.0.0.1:80, [::1]:80')", 4),
+        ("local('localhost.example, 1127.0.0.1')", 0),
+        ("within('http://A:1/, b', 'a:1, b, c')", True),
+        ("within('a, d', 'a, b')", False),
+        ("within(None, 'a')", True),
+        ("union(unheard)", ""),
+    ],
+)
+def test_texts_with_words(text: str, value: object) -> None:
+    configuration = configured(CASES / "patroni_watchdog_required")
+    assert evaluate(text.replace("unheard", "synchronous_mode if False else None"), AllNodes(configuration)) == value
