@@ -74,6 +74,15 @@ class Audit(Struct, frozen=True):
         """0: nothing is wrong in this scope; 1: something is; 3: not decided."""
         return 1 if self.findings else 3 if self.open else 0
 
+    def kind_of(self, name: str) -> FindingKind:
+        """What a violation of a property is."""
+        kinds = self.model.mode.findings
+        return kinds[name] if name in kinds else kinds[declared_name(name)]
+
+    def sentence_of(self, name: str) -> str:
+        """What must hold."""
+        return next((one.prop.description for one in self.result.properties if one.prop.name == name), "") or ""
+
 
 def read_system(
     paths: Sequence[str], product: str | None, reader: str | None
@@ -177,9 +186,10 @@ def _finding(configuration: Configuration, model: Modelled, one: Violation, sear
 def _causes(
     configuration: Configuration, model: Modelled, changes: Sequence[Change], helped: Sequence[Remedy]
 ) -> list[SettingValue]:
-    """The settings that make a violation possible: those of which a change prevents it, or what a kind of fault alone
-    leads to; where there is none, those of which a remedy would need another value, else those that choose the mode."""
-    by_one = [one for one in changes if not one.brings] or list(changes)
+    """The settings that make a violation possible: those of which a change prevents it without other harm, or what a
+    kind of fault alone leads to; where there is none, those of which a remedy would need another value, else those that
+    choose the mode. A setting whose other values bring other harm is none of them."""
+    by_one = [one for one in changes if not one.brings]
     least = min((len(one.edits) for one in by_one), default=0)
     clean = [one for one in by_one if len(one.edits) == least]
     names = tuple(dict.fromkeys(edit.name for change in clean for edit in change.edits))

@@ -1,4 +1,5 @@
-"""The smallest change of the product's settings under which a violation cannot happen: one setting, then two."""
+"""The smallest change of the product's settings under which a violation cannot happen: one setting, then two, then the
+cures of all violations together."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class Change(Struct, frozen=True):
 
 
 class OneKind(Struct, frozen=True):
-    """What faults of one kind alone lead to, and the single settings that prevent some of it."""
+    """What faults of one kind alone lead to, and the single settings that prevent some of it, each with what it brings
+    when all kinds of faults may happen."""
 
     fault: str
     violated: frozenset[str]
@@ -54,19 +56,20 @@ class Help(Struct, frozen=True):
 
 
 class Search(Struct, frozen=True):
-    """What the search for changes found. `tried`: how many; `complete`: all with one and two settings were;
-    `by_fault`: what each kind of fault alone leads to, where no single setting prevents everything."""
+    """What the search for changes found. `tried`: how many; `complete`: whether all with one and two settings were, or
+    enough of them help; `avoidable`: what some change prevents without other harm; `by_fault`: what each kind of fault
+    alone leads to, where no single setting prevents everything."""
 
     changes: tuple[Change, ...]
     tried: int
     complete: bool
     remedies: tuple[Help, ...] = ()
     by_fault: tuple[OneKind, ...] = ()
+    avoidable: frozenset[str] = frozenset()
 
 
 class _Candidate(Struct, frozen=True):
     edit: Edit
-    configuration: Configuration
     settings: dict[str, str]
 
 
@@ -75,50 +78,113 @@ def search_changes(
 ) -> Search:
     """Looks for changes. Those that cure everything come first, then those that cure most. `explorers`: one of what is
     violated alone, which is quick and says whether a change helps, and one of all properties, for what helps."""
-    explorer = explorers[1]
-    singles = list(_singles(configuration, explorer.spec, model))
-    found: list[Change] = []
+    trials = _Trials(explorers, configuration, model, violated)
+    singles = list(_singles(configuration, explorers[1].spec, model))
     kinds: list[OneKind] = []
-    tried = 0
     try:
         for one in singles:
-            tried += 1
-            found += _effect(explorers, (one.edit,), one.settings, violated)
-        if not _cured(found, violated):
-            kinds += _by_fault(explorers[0], singles, model)
-            for left, right in combinations(singles, 2):
-                settings = _both(left, right, configuration, explorer.spec, model)
-                if settings is None or settings in (left.settings, right.settings):
-                    continue
-                tried += 1
-                found += _effect(explorers, (left.edit, right.edit), settings, violated)
-                if _cured(found, violated) and len([one for one in found if one.cures == violated]) >= HELPING_MAX:
-                    break
+            trials.single(one)
+        if not trials.helping():
+            kinds += _by_fault(explorers, singles, model, violated)
+            trials.pairs(singles)
+        if not trials.helping():
+            trials.together(singles)
     except Interrupted:
-        return Search(_best(found, violated), tried, False, by_fault=tuple(kinds))
-    return Search(_best(found, violated), tried, True, by_fault=tuple(kinds))
+        return _search(trials, kinds, complete=False)
+    return _search(trials, kinds, complete=True)
 
 
-def _by_fault(explorer: Explorer, singles: list[_Candidate], model: Modelled) -> Iterator[OneKind]:
+def _search(trials: _Trials, kinds: list[OneKind], *, complete: bool) -> Search:
+    clean = frozenset[str]().union(*(one.cures for one in trials.found if not one.brings))
+    return Search(_best(trials.found, trials.violated), trials.tried, complete, (), tuple(kinds), clean)
+
+
+class _Trials:
+    """The changes that are tried, and those that prevent something."""
+
+    def __init__(
+        self,
+        explorers: tuple[Explorer, Explorer],
+        configuration: Configuration,
+        model: Modelled,
+        violated: frozenset[str],
+    ) -> None:
+        self.explorers, self.configuration, self.model, self.violated = explorers, configuration, model, violated
+        self.found: list[Change] = []
+        self.tried = 0
+
+    def single(self, one: _Candidate) -> None:
+        """Tries one setting."""
+        self._try((one.edit,), one.settings)
+
+    def pairs(self, singles: list[_Candidate]) -> None:
+        """Tries two settings at a time, those first that each prevent a part and together perhaps all; ends where
+        enough of them help."""
+        cures = {(change.edits[0].name, change.edits[0].value): change.cures for change in self.found}
+        parts = [cures.get((one.edit.name, one.edit.value), frozenset()) for one in singles]
+        order = sorted(combinations(range(len(singles)), 2), key=lambda two: -len(parts[two[0]] | parts[two[1]]))
+        for left, right in ((singles[left], singles[right]) for left, right in order):
+            settings = self._settings((left.edit, right.edit))
+            if settings is None or settings in (left.settings, right.settings):
+                continue
+            self._try((left.edit, right.edit), settings)
+            if len(self.helping()) >= HELPING_MAX:
+                return
+
+    def together(self, singles: list[_Candidate]) -> None:
+        """Tries the cures of all violations at once: of each the one that brings the least."""
+        edits: dict[str, Edit] = {}
+        for name in sorted(self.violated):
+            cures = sorted((one for one in self.found if name in one.cures), key=_by_harm)
+            if not cures:
+                return
+            edits |= {edit.name: edit for edit in cures[0].edits if edit.name not in edits}
+        chosen = tuple(edits.values())
+        settings = self._settings(chosen) if len(chosen) > 2 else None
+        if settings is not None:
+            self._try(chosen, settings)
+
+    def helping(self) -> list[Change]:
+        """The changes that prevent everything, without other harm."""
+        return [one for one in self.found if one.cures == self.violated and not one.brings]
+
+    def _settings(self, edits: tuple[Edit, ...]) -> dict[str, str] | None:
+        """What the spec is explored with then; `None` where that is nothing new."""
+        if len({edit.name for edit in edits}) < len(edits):
+            return None
+        made = _with(self.configuration, {one.name: one.value for one in edits}, self.explorers[1].spec, self.model)
+        return None if made is None or made == self.model.settings else made
+
+    def _try(self, edits: tuple[Edit, ...], settings: Mapping[str, str]) -> None:
+        narrow, whole = self.explorers
+        self.tried += 1
+        if self.violated - narrow.violated(settings):
+            after = whole.violated(settings)
+            self.found.append(Change(edits, self.violated - after, after - self.violated))
+
+
+def _by_harm(one: Change) -> tuple[int, int, int]:
+    return len(one.brings), len(one.edits), -len(one.cures)
+
+
+def _by_fault(
+    explorers: tuple[Explorer, Explorer], singles: list[_Candidate], model: Modelled, violated: frozenset[str]
+) -> Iterator[OneKind]:
     """What each kind of fault alone leads to, where there are several."""
+    narrow, whole = explorers
     kinds = [name for name, number in model.scope.items() if number and name != model.mode.total]
     if len(kinds) < 2:
         return
     for kind in kinds:
         others = {name: "0" for name in kinds if name != kind}
-        violated = explorer.violated({**model.settings, **others})
-        if not violated:
+        alone = narrow.violated({**model.settings, **others})
+        if not alone:
             continue
         changes = []
         for one in singles:
-            cures = violated - explorer.violated({**one.settings, **others})
-            changes += [Change((one.edit,), cures, frozenset())] if cures else []
-        yield OneKind(kind, violated, tuple(sorted(changes, key=lambda one: -len(one.cures))))
-
-
-def _cured(found: list[Change], violated: frozenset[str]) -> bool:
-    """Whether each violation is cured by some change that brings no other."""
-    return violated == frozenset().union(*(one.cures for one in found if not one.brings))
+            if cures := alone - narrow.violated({**one.settings, **others}):
+                changes.append(Change((one.edit,), cures, whole.violated(one.settings) - violated))
+        yield OneKind(kind, alone, tuple(sorted(changes, key=lambda one: (len(one.brings), -len(one.cures)))))
 
 
 def _best(found: list[Change], violated: frozenset[str]) -> tuple[Change, ...]:
@@ -134,15 +200,6 @@ def _best(found: list[Change], violated: frozenset[str]) -> tuple[Change, ...]:
     return tuple(kept[:HELPING_MAX])
 
 
-def _effect(
-    explorers: tuple[Explorer, Explorer], edits: tuple[Edit, ...], settings: Mapping[str, str], violated: frozenset[str]
-) -> Iterator[Change]:
-    narrow, whole = explorers
-    if violated - narrow.violated(settings):
-        after = whole.violated(settings)
-        yield Change(edits, violated - after, after - violated)
-
-
 def _singles(configuration: Configuration, spec: Spec, model: Modelled) -> Iterator[_Candidate]:
     """Every other value of each setting that the spec's settings are made of, where it makes a difference."""
     used = sorted({name for names in model.made_of.values() for name in names} | names_in(model.mode.when))
@@ -153,7 +210,7 @@ def _singles(configuration: Configuration, spec: Spec, model: Modelled) -> Itera
             continue
         for value in _alternatives(rule, {node.values[name].text for node in holders}):
             made = _with(configuration, {name: value}, spec, model)
-            if made is None or made[1] == model.settings:
+            if made is None or made == model.settings:
                 continue
             changed = [node for node in holders if node.values[name].text != value]
             edit = Edit(
@@ -163,39 +220,38 @@ def _singles(configuration: Configuration, spec: Spec, model: Modelled) -> Itera
                 tuple((node.values[name].place, node.values[name].text) for node in changed),
                 changed[0].values[name].label,
             )
-            yield _Candidate(edit, made[0], made[1])
+            yield _Candidate(edit, made)
 
 
 def _alternatives(rule: SettingRule, now: set[str]) -> list[str]:
     words = list(rule.tries) or list(rule.values)
     if not words and rule.kind in ("flag", "present"):
         words = ["true", "false"]
-    return [word for word in words if {word} != now]
+    others = [word for word in words if {word} != now]
+    return sorted(others, key=lambda word: _distance(word, now))
+
+
+def _distance(word: str, now: set[str]) -> float:
+    """How far a number is from what it is now; nothing of other values, which keep their order."""
+    try:
+        return min(abs(float(word) - float(one)) for one in now)
+    except ValueError:
+        return 0.0
 
 
 def _with(
     configuration: Configuration, values: Mapping[str, str], spec: Spec, model: Modelled
-) -> tuple[Configuration, dict[str, str]] | None:
-    """The configuration with other values, and the settings of the spec, also where another mode would have another
-    one; `None` where it is of no mode then."""
+) -> dict[str, str] | None:
+    """The settings of the spec with other values of the product's, also where another mode would have another one;
+    `None` where it is of no mode then."""
     for name, value in values.items():
         configuration = configuration.with_values(name, value)
     try:
         mode_of(configuration)
         faults = {name: number for name, number in model.scope.items() if name in model.mode.scope}
-        return configuration, modelled(configuration, spec, model.mode, faults).settings
+        return modelled(configuration, spec, model.mode, faults).settings
     except InputError:
         return None
-
-
-def _both(
-    left: _Candidate, right: _Candidate, configuration: Configuration, spec: Spec, model: Modelled
-) -> dict[str, str] | None:
-    if left.edit.name == right.edit.name:
-        return None
-    values = {left.edit.name: left.edit.value, right.edit.name: right.edit.value}
-    made = _with(configuration, values, spec, model)
-    return None if made is None or made[1] == model.settings else made[1]
 
 
 def helping(
@@ -220,8 +276,8 @@ def _newest(
     if configuration.version is None:
         return
     made = _with(replace(configuration, version=None), {}, explorer.spec, model)
-    if made is not None and (others := {name for name, value in made[1].items() if model.settings.get(name) != value}):
-        yield Remedy(f"a newer version of {configuration.reader.title} ({', '.join(sorted(others))})"), made[1]
+    if made is not None and (others := {name for name, value in made.items() if model.settings.get(name) != value}):
+        yield Remedy(f"a newer version of {configuration.reader.title} ({', '.join(sorted(others))})"), made
 
 
 def _remedies(model: Modelled) -> Iterator[tuple[Remedy, dict[str, str] | None]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hacheck.audit.audit import Audit, AuditRequest, audit, read_system
+from hacheck.audit.changes import Change
 from hacheck.audit.contradictions import contradictions
 from hacheck.audit.modelling import mode_of
 from tests.cli.command import hacheck
@@ -52,7 +53,16 @@ def test_what_a_crash_alone_leads_to_is_prevented_by_the_setting_that_is_wrong(n
     assert ("check_for_active", "true") in [(edit.name, edit.value) for edit in edits]
     causes = {(one.name, one.line) for one in no_check.findings[0].causes}
     assert ("check_for_active", 25) in causes
-    assert ("quorum_size", None) in causes
+    quorum = [
+        change.brings for one in no_check.search.by_fault for change in one.changes if _edits(change) == "quorum_size"
+    ]
+    assert quorum
+    assert all(quorum)
+    assert "quorum_size" not in {name for name, _ in causes}
+
+
+def _edits(change: Change) -> str:
+    return ", ".join(edit.name for edit in change.edits)
 
 
 def test_two_more_pairs_help_and_were_explored(no_check: Audit) -> None:

@@ -128,3 +128,23 @@ def test_an_instance_that_is_no_node_has_the_name_of_its_variable_and_the_values
     assert said == (
         "For m = 1: 1 in sent (sent is {1}); safe(1) is false (Server 1's kept is {}, Server 2's kept is {})."
     )
+
+
+HANGING = """
+system Hanging "A service that may hang."
+node Server { hangs : bool = false  served : bool = false }
+environment action hang(s: Server) when not s.hangs do s.hangs := true
+action serve(s: Server) when not s.hangs and not s.served do s.served := true
+faults { crash Server up to 1 }
+invariant serving "nobody hangs after it served": not (Server.hangs and Server.served)
+"""
+
+
+def test_what_the_environment_does_is_said_of_a_run_without_a_fault_of_the_list() -> None:
+    told = sentences(HANGING, "serving")["faults"]
+    assert told == "No fault of the list of faults happens. The environment does: hang (2)."
+
+
+def test_a_run_in_which_the_environment_does_nothing_has_no_fault_at_all() -> None:
+    told = sentences(HANGING.replace("environment action", "action"), "serving")["faults"]
+    assert told == "Nothing failed: this run has no fault at all."

@@ -26,6 +26,9 @@ ITEMS_MAX = 4
 REFUSED_MAX = 2
 """So many refused calls of a cycle are named."""
 
+ENVIRONMENT_MAX = 3
+"""So many kinds of actions of the environment are named, of a run without a fault."""
+
 LATE = 3
 """A message is late that is taken so many steps after it was sent, or more."""
 
@@ -78,12 +81,32 @@ def _without_fault(reader: ViewReader) -> Sentence:
         if call["outcome"] in FAILED
     ]
     if not failed:
-        return Sentence("faults", "Nothing failed: this run has no fault at all.", ())
+        return _without_failure(reader)
     step, call = failed[-1]
     text = f"No node, link or lock fails. But `{call['op']}` of {call['from']} to {call['to']} gets no answer"
     done = "though it is done" if call["outcome"] == "answer lost" else "and is not done"
     before = f"; before it {plural(len(failed) - 1, 'call')} failed, too" if len(failed) > 1 else ""
     return Sentence("faults", f"{text}, {done} ({step}){before}.", (step,))
+
+
+def _without_failure(reader: ViewReader) -> Sentence:
+    """Of a run in which no injected fault happens, and no call fails. An action of the environment may be what a user
+    calls a fault: a process that hangs, a service that stops."""
+    at: dict[str, list[int]] = {}
+    for number in range(1, reader.last + 1):
+        one = reader.steps[number - 1]
+        if one["kind"] == "environment" and not _is_time(one["action"]):
+            at.setdefault(one["action"], []).append(number)
+    if not at:
+        return Sentence("faults", "Nothing failed: this run has no fault at all.", ())
+    said = ", ".join(f"{name} ({_listed(steps)})" for name, steps in at.items())
+    does = f" The environment does: {said}." if len(at) <= ENVIRONMENT_MAX else ""
+    steps = tuple(sorted(number for numbers in at.values() for number in numbers)) if does else ()
+    return Sentence("faults", f"No fault of the list of faults happens.{does}", steps)
+
+
+def _is_time(action: str) -> bool:
+    return action == "tick" or action.startswith("clock of ")
 
 
 def _lost_calls(reader: ViewReader, step: int) -> Iterator[str]:

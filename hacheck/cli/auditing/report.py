@@ -10,10 +10,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hacheck.audit.audit import Audit, Finding
-from hacheck.audit.changes import Change, Edit, Help, OneKind
+from hacheck.audit.changes import Change, Edit, Help, OneKind, Search
 from hacheck.audit.configuration import SettingValue
 from hacheck.audit.named_views import named_view, story_of
-from hacheck.audit.source_files import COMPOSE
 from hacheck.audit.timing import Timed
 from hacheck.checker.described_run import run_title
 from hacheck.checker.run_view.view_reader import ViewReader
@@ -165,7 +164,11 @@ def time_outs(console: Console, one: Timed) -> Iterable[RenderableType]:
     yield _indented(Text(now))
     if one.region:
         yield _indented(
-            Text.assemble("safe exactly where ", (" and ".join(one.region), "head"), " (explored combinations)")
+            Text.assemble(
+                "safe exactly where ",
+                (" and ".join(one.region), "head"),
+                f", in ticks of {tick:g} s (explored combinations)",
+            )
         )
     for name, (low, high) in one.room.items():
         yield _indented(Text(f"{name} alone may be from {low * tick:g} s to {high * tick:g} s", "quiet"))
@@ -183,24 +186,37 @@ def helps(console: Console, found: Audit) -> Iterable[RenderableType]:
     clean = [one for one in search.changes if not one.brings and one.cures == wanted]
     if clean:
         yield Text("the smallest change under which it cannot happen in this scope", "head")
-        for change in clean:
-            yield _indented(_change(found, change, wanted))
     else:
-        reach = (
-            "one or two of these settings" if search.complete else f"{plural(search.tried, 'change')} that were tried"
-        )
-        yield Text(f"no change of {reach} prevents it without other harm", "head")
-        for change in search.changes:
-            yield _indented(_change(found, change, wanted))
-    reach = "every one of them" if search.complete else "not all, as time ran out"
-    for one in search.by_fault:
+        yield Text(_no_change(search), "head")
+    for change in clean or search.changes:
+        yield _indented(_change(found, change, wanted))
+    for one in search.by_fault if not clean else ():
         yield _indented(_one_kind(found, one))
-    yield Text(f"  tried: {plural(search.tried, 'change')} of one or two settings, {reach}", "quiet")
+    yield Text(f"  {tried(search, enough=bool(clean))}", "quiet")
     if search.remedies and not clean:
         yield Text("what would help", "head")
         for one_help in search.remedies:
             yield _indented(_help(found, one_help, wanted))
     yield Text()
+
+
+def _no_change(search: Search) -> str:
+    """What is said where no change prevents everything, of what was tried alone."""
+    if not search.tried:
+        return "none of these settings has another value that makes a difference here"
+    nothing = "no single change or pair of these settings" if search.complete else "nothing that was tried"
+    if not search.changes:
+        return f"{nothing} prevents any of it"
+    harm = all(one.brings for one in search.changes)
+    these = "each that prevents something brings other harm" if harm else "these prevent a part"
+    return f"{nothing} prevents all of it without other harm; {these}:"
+
+
+def tried(search: Search, *, enough: bool) -> str:
+    """How much was tried."""
+    reach = "every one of them" if search.complete else "not all, as time ran out"
+    reach = "until enough helped" if search.complete and enough else reach
+    return f"tried: {plural(search.tried, 'change')} of one or two settings, {reach}"
 
 
 def _help(found: Audit, one: Help, wanted: frozenset[str]) -> Text:
@@ -224,12 +240,24 @@ def _one_kind(found: Audit, one: OneKind) -> Text:
 
 
 def _change(found: Audit, change: Change, wanted: frozenset[str]) -> Text:
-    text = Text(" and ").join([_edit(found, edit) for edit in change.edits])
+    text = Text("\nand ").join([_edit(found, edit) for edit in change.edits])
     if change.cures != wanted:
-        text.append(f"\n  prevents {', '.join(sorted(change.cures))}", "quiet")
-    if change.brings:
-        text.append(f"\n  but then {', '.join(sorted(change.brings))} is violated", "warn")
+        for name in sorted(change.cures):
+            text.append(f"\n  prevents: {kind_of(found, name)}; then {_sentence(found, name)}", "quiet")
+    for name in sorted(change.brings):
+        text.append(f"\n  but then: {kind_of(found, name)}; no more is it so that {_sentence(found, name)}", "warn")
     return text
+
+
+def kind_of(found: Audit, name: str) -> str:
+    """What the violation of a property is called."""
+    return KINDS[found.kind_of(name)]
+
+
+def _sentence(found: Audit, name: str) -> str:
+    """What must hold, with the property's name."""
+    sentence = found.sentence_of(name)
+    return visible(f"{sentence} ({name})" if sentence else f"{name} holds")
 
 
 def _edit(found: Audit, edit: Edit) -> Text:
@@ -255,7 +283,7 @@ def scope(found: Audit) -> Iterable[RenderableType]:
     for name, sentence in found.model.mode.assumes.items():
         if chosen.get(name) == "off":
             continue
-        yield _indented(Text(f"assumed: {sentence or described.get(name, name)} ({name})", "quiet"))
+        yield _indented(Text(f"assumed: {sentence or described.get(name, name)}", "quiet"))
     notes = list(found.model.notes)
     if found.model.by_version:
         first = found.configuration.reader.name
@@ -275,8 +303,7 @@ def scope(found: Audit) -> Iterable[RenderableType]:
         names = ", ".join(passed[:NAMED_MAX])
         yield _indented(Text(f"not part of the verdict: {visible(names)}{more}; --show lists them", "quiet"))
     for text in found.skipped[:NAMED_MAX]:
-        if not any(part.strip("*") in text for part in COMPOSE):
-            yield _indented(Text(f"not read: {visible(text)}", "quiet"))
+        yield _indented(Text(f"not read: {visible(text)}", "quiet"))
     yield Text(f"{plural(found.explored, 'exploration')}, {seconds(found.seconds)}", "quiet")
 
 

@@ -19,6 +19,7 @@ from hacheck.model.language.fault_steps import ONE, TOTAL, ZERO, Fault, step
 from hacheck.model.language.messages import kind_of
 from hacheck.model.language.resolve_types import number
 from hacheck.model.rewrite import conjunction
+from hacheck.wording import plural
 
 LINKS = ("cut", "cut one way", "isolate", "partition", "bridge")
 
@@ -157,7 +158,7 @@ def build(context: Context, found: list[Fault], restarts: dict[str, d.RestartDec
     for fault in found:
         if fault.written.kind == "total":
             if fault.limit is not None:
-                lines.append(f"no more than {fault.limit} faults in all")
+                lines.append(f"no more than {plural(fault.limit, 'fault')} in all")
             continue
         makers: dict[str, Callable[[Context, Fault], list[ir.Action]]] = {
             "crash": node_faults.crash,
