@@ -11,6 +11,7 @@ from msgspec import Struct
 from hacheck.api.errors import InputError
 from hacheck.audit.configuration import AllNodes, Configuration, Node, OneNode, SettingValue
 from hacheck.audit.expressions import BadExpression, evaluate, names_in
+from hacheck.audit.misspelt import Misspelt, misspelt
 from hacheck.audit.reader import Mode, Rule
 
 
@@ -23,7 +24,7 @@ class Contradiction(Struct, frozen=True):
 
 def contradictions(configuration: Configuration, mode: Mode) -> list[Contradiction]:
     """Every rule of the reader that the files break. Errors: `InputError` where a rule means nothing."""
-    found: list[Contradiction] = []
+    found = [_unknown(configuration, one) for one in misspelt(configuration)]
     for rule in configuration.reader.rule:
         if rule.modes and mode.name not in rule.modes:
             continue
@@ -32,6 +33,19 @@ def contradictions(configuration: Configuration, mode: Mode) -> list[Contradicti
         except BadExpression as error:
             raise InputError(f"{configuration.reader.path}: rule `{rule.says}`: {error}") from None
     return found
+
+
+def _unknown(configuration: Configuration, one: Misspelt) -> Contradiction:
+    """A name that is nearly one that the reader knows: what it was to say is not said, and the default counts."""
+    says = (
+        f"`{one.written}` is nothing that is known of {configuration.reader.title}: did you mean `{one.wanted}`? What "
+        "counts is the default of that setting"
+    )
+    places = tuple(
+        (node, SettingValue(one.setting, entry.path, entry.value, entry.value, entry.file, entry.line))
+        for node, entry in one.places
+    )
+    return Contradiction(Rule("False", says, hint=f"write `{one.wanted}`"), places)
 
 
 def _broken(configuration: Configuration, rule: Rule) -> Iterator[Contradiction]:

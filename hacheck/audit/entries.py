@@ -18,7 +18,7 @@ HIDDEN = "********"
 """What is shown of a secret."""
 
 SECRET = re.compile(
-    r"pass(word|wd|phrase)?$|[-_.]pass\b|auth[-_]?(pass|key)$|requirepass|masterauth|secret|token|credential|private[-_]?key",
+    r"pas+(w(or)?d|phrase)?$|[-_.]pass\b|auth[-_]?(pass|key)$|requirepass|masterauth|secret|token|credential|private[-_]?key",
     re.IGNORECASE,
 )
 """Names of values that are secrets."""
