@@ -17,7 +17,7 @@ from hacheck.audit.exploration import Explorer, Violation, until, violations
 from hacheck.audit.expressions import names_in
 from hacheck.audit.modelling import Modelled, mode_of, modelled, node_names, settings_behind
 from hacheck.audit.reader import FindingKind, Reader, Remedy
-from hacheck.audit.source_files import Recognised, chosen_reader, recognised, sources_of
+from hacheck.audit.source_files import Recognised, chosen_reader, recognised, require_mounted, sources_of
 from hacheck.audit.timing import Timed, timed
 from hacheck.checker.engine import Limits
 from hacheck.checker.verify import CheckResult
@@ -88,13 +88,17 @@ def read_system(
     paths: Sequence[str], product: str | None, reader: str | None
 ) -> tuple[Configuration, list[Recognised], list[str]]:
     """The configuration that files describe, its files, and what was not read. Errors: `InputError`."""
-    sources, skipped = sources_of(paths)
+    given = sources_of(paths)
+    sources, skipped = given.found, given.skipped
     chosen, version = chosen_reader(sources, product, reader)
+    skipped += require_mounted(chosen, given.missing)
     found = recognised(chosen, sources)
     if not any(not chosen.file[one.kind].companion for one in found):
         raise Unreadable(", ".join(paths), None, f"no file of {chosen.title} is there", _expected(chosen))
     read = {one.source.shown for one in found}
-    skipped += [f"{one.shown}: no file of {chosen.title}" for one in sources if one.shown not in read]
+    skipped += [
+        f"{one.shown}: no file of {chosen.title}" for one in sources if one.shown not in read and not one.composes
+    ]
     return read_configuration(chosen, found, version), found, skipped
 
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from hacheck.api.errors import InputError, require_known
-from hacheck.audit.configuration import AllNodes, Configuration, SettingValue
+from hacheck.audit.configuration import AllNodes, Configuration, SettingValue, is_since
 from hacheck.audit.expressions import BadExpression, Value, evaluate, names_in
 from hacheck.audit.reader import Mode
 from hacheck.checker.timing.time_constants import interval_of
@@ -33,21 +32,55 @@ class Modelled(Struct, frozen=True):
 
 
 def mode_of(configuration: Configuration) -> Mode:
-    """The mode of the product that the files choose. Errors: `InputError` where none fits."""
+    """The mode of the product that the files choose. Errors: `InputError` where none fits, where the reader refuses
+    such files, or where the files of a role are missing that others need."""
     reader, scope = configuration.reader, AllNodes(configuration)
+    _refuse(configuration)
     for mode in reader.mode:
         try:
             if evaluate(mode.when, scope):
-                helping = tuple(one for one in mode.remedies if evaluate(one.when, scope))
-                return replace(mode, remedies=helping)
+                _require_roles(configuration, mode)
+                return mode
         except BadExpression as error:
             raise InputError(f"{reader.path}: mode {mode.name}: when: {error}") from None
-    nodes, names = plural(len(configuration.nodes), "node"), ", ".join(node.name for node in configuration.nodes)
     needs = "; ".join(dict.fromkeys(mode.needs for mode in reader.mode if mode.needs))
     raise InputError(
-        f"{reader.title}: {nodes} found ({names}), which is nothing that can be audited",
-        f"{needs or 'name the files of all nodes'}; {reader.path} says when each mode counts",
+        f"{_nodes_found(configuration)}, which is nothing that can be audited",
+        needs or "name the files of all nodes",
     )
+
+
+def _nodes_found(configuration: Configuration) -> str:
+    nodes, names = plural(len(configuration.nodes), "node"), ", ".join(node.name for node in configuration.nodes)
+    return f"{configuration.reader.title}: {nodes} found ({names})"
+
+
+def _refuse(configuration: Configuration) -> None:
+    """Errors: `InputError` for files that the reader says it cannot read, with the places."""
+    for one in configuration.reader.refusal:
+        try:
+            if not evaluate(one.when, AllNodes(configuration)):
+                continue
+        except BadExpression as error:
+            raise InputError(f"{configuration.reader.path}: refusal `{one.says}`: {error}") from None
+        values = settings_behind(configuration, tuple(sorted(names_in(one.when))))
+        places = "; ".join(f"{value.label} = {value.text}: {value.place}" for value in values if value.line is not None)
+        raise InputError(f"{configuration.reader.title}: {one.says} ({places})", one.hint or None)
+
+
+def _require_roles(configuration: Configuration, mode: Mode) -> None:
+    """Errors: `InputError` where the spec's first nodes are of a role that no file has: others would be cast for
+    them."""
+    for groups in mode.nodes.values():
+        lacking = ""
+        for group in (one for one in groups if one[0] != "=" and one not in configuration.reader.file):
+            there = _of_group(configuration, group)
+            if there and lacking:
+                raise InputError(
+                    f"{_nodes_found(configuration)}, and none is a {lacking}, which a {group.partition('#')[0]} needs",
+                    f"name the files of all nodes: that of the {lacking} is missing",
+                )
+            lacking = lacking or ("" if there else group.partition("#")[0])
 
 
 def modelled(configuration: Configuration, spec: Spec, mode: Mode, faults: Mapping[str, int]) -> Modelled:
@@ -70,6 +103,7 @@ def modelled(configuration: Configuration, spec: Spec, mode: Mode, faults: Mappi
             configuration.reader, configuration.nodes, configuration.passed, configuration.reader.versions[0]
         )
         older, _ = _settings(first, spec, mode)
+    notes += _newer_than_known(configuration)
     return Modelled(
         mode,
         {**mode.fixed, **values, **{name: str(number) for name, number in scope.items()}},
@@ -108,6 +142,16 @@ def _as_setting(spec: Spec, name: str, value: Value) -> tuple[str, str]:
     within = max(interval[0], min(interval[1], number))
     note = f"{name} is {number}, and explored as {within}: the spec has {interval[0]} to {interval[1]}"
     return str(within), note if within != number else ""
+
+
+def _newer_than_known(configuration: Configuration) -> list[str]:
+    """A note where the version is newer than the last that the defaults are right for."""
+    reader, version = configuration.reader, configuration.version
+    if version is None or reader.versions is None or not is_since(version, f"{reader.versions[1]}.99999"):
+        return []
+    return [
+        f"{reader.title} {version} is newer than {reader.versions[1]}, the last one whose defaults the reader knows"
+    ]
 
 
 def settings_behind(configuration: Configuration, names: tuple[str, ...]) -> list[SettingValue]:

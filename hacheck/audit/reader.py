@@ -150,6 +150,14 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     hint: str = ""
 
 
+class Refusal(Struct, frozen=True, forbid_unknown_fields=True):
+    """Files that are not read yet: `when`, an expression, they are such; the sentence that says what they are."""
+
+    when: str
+    says: str
+    hint: str = ""
+
+
 class Reader(Struct, frozen=True, forbid_unknown_fields=True, rename={"name": "product"}):
     """A product: the kinds of its files, its settings, its modes, and the rules that settings must satisfy together.
     `versions`: the first and the last one that the defaults are right for. `ignored`: paths that have no bearing on
@@ -161,6 +169,7 @@ class Reader(Struct, frozen=True, forbid_unknown_fields=True, rename={"name": "p
     setting: dict[str, SettingRule]
     mode: tuple[Mode, ...]
     rule: tuple[Rule, ...] = ()
+    refusal: tuple[Refusal, ...] = ()
     versions: tuple[str, str] | None = None
     ignored: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
@@ -214,6 +223,8 @@ def _expressions(reader: Reader) -> Iterator[tuple[str, str]]:
             yield f"mode {mode.name}: timing.tick", mode.timing.tick
         for name, text in (mode.timing.set if mode.timing is not None else {}).items():
             yield f"mode {mode.name}: timing.set.{name}", text
+    for refusal in reader.refusal:
+        yield "refusal: when", refusal.when
     for rule in reader.rule:
         yield "rule: require", rule.require
         yield "rule: when", rule.when

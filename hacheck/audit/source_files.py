@@ -4,6 +4,7 @@ and which product wrote them. Nothing outside of the given places is read."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -26,7 +27,8 @@ SKIPPED = (".git", "__pycache__", "node_modules", ".venv")
 
 class Source(Struct, frozen=True):
     """A text to be read. `shown`: what it is called in reports; `host`: the node that a compose file gives it to, or
-    nothing; `folder`: files in one folder are of one node; `line_offset`: where in a file the text begins."""
+    nothing; `folder`: files in one folder are of one node; `line_offset`: where in a file the text begins; `composes`:
+    it is a compose file."""
 
     shown: str
     text: str
@@ -35,11 +37,29 @@ class Source(Struct, frozen=True):
     path: Path | None = None
     line_offset: int = 0
     format: FormatName | None = None
+    composes: bool = False
 
     @property
     def file_name(self) -> str:
         """The last part of its name."""
         return self.shown.rpartition("/")[2]
+
+
+class Missing(Struct, frozen=True):
+    """A file that a compose file mounts and that is not there: where that is said, which file, as what, for whom."""
+
+    place: str
+    file: str
+    target: str
+    host: str
+
+
+class Sources(Struct):
+    """The texts to be read, what was passed over and why, and what is not there."""
+
+    found: list[Source]
+    skipped: list[str]
+    missing: list[Missing]
 
 
 class Recognised(Struct, frozen=True):
@@ -50,18 +70,17 @@ class Recognised(Struct, frozen=True):
     entries: tuple[Entry, ...]
 
 
-def sources_of(paths: Sequence[str]) -> tuple[list[Source], list[str]]:
-    """The texts to be read, and what was passed over and why. Errors: `InputError` where a path names nothing, or
-    nothing that can be read."""
-    found: list[Source] = []
-    skipped: list[str] = []
+def sources_of(paths: Sequence[str]) -> Sources:
+    """The texts to be read. Errors: `InputError` where a path names nothing, or nothing that can be read."""
+    made = Sources([], [], [])
+    found = made.found
     for text in paths:
         path = Path(text)
         if path.is_dir():
             for inner in _files_in(path):
-                _add(inner, found, skipped, named=False)
+                _add(inner, made, named=False)
         elif path.exists():
-            _add(path, found, skipped, named=True)
+            _add(path, made, named=True)
         else:
             raise InputError(f"{text}: there is no such file or folder", "name the configuration files of all nodes")
         if len(found) > FILES_MAX:
@@ -72,7 +91,7 @@ def sources_of(paths: Sequence[str]) -> tuple[list[Source], list[str]]:
         for one in found
         if one.host or one.path is None or one.path.resolve() not in mounted
     }
-    return list(unique.values()), skipped
+    return Sources(list(unique.values()), made.skipped, made.missing)
 
 
 def files_below(paths: Sequence[str]) -> Iterator[Path]:
@@ -88,7 +107,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
             yield Path(where) / name
 
 
-def _add(path: Path, found: list[Source], skipped: list[str], *, named: bool) -> None:
+def _add(path: Path, made: Sources, *, named: bool) -> None:
     """The file as a source; of a compose file what it mounts and its commands as well."""
     try:
         if path.stat().st_size > BYTES_MAX:
@@ -99,27 +118,32 @@ def _add(path: Path, found: list[Source], skipped: list[str], *, named: bool) ->
     except UnicodeDecodeError:
         if named:
             raise Unreadable(str(path), None, "is no text in UTF-8", "name configuration files") from None
-        skipped.append(f"{path}: no text")
+        made.skipped.append(f"{path}: no text")
         return
-    if any(fnmatch(path.name, pattern) for pattern in COMPOSE) and "services" in text:
-        found.extend(_composed(path, text, skipped))
-    found.append(Source(str(path), text, str(path.parent), path=path))
+    composes = any(fnmatch(path.name, pattern) for pattern in COMPOSE) and "services" in text
+    if composes:
+        made.found.extend(_composed(path, text, made))
+    made.found.append(Source(str(path), text, str(path.parent), path=path, composes=composes))
 
 
-def _composed(path: Path, text: str, skipped: list[str]) -> Iterator[Source]:
+def _composed(path: Path, text: str, made: Sources) -> Iterator[Source]:
     """What a compose file gives to its services: files that it mounts, and command lines."""
     root = path.parent.resolve()
     for service in found_at(read_yaml(text, str(path)), "services/*"):
         host = _first(service.entry, ("hostname", "container_name")) or service.entry.name
         for mount in found_at(service.entry.inner, "volumes/*"):
             where = mount.entry.value or _first(mount.entry, ("source",)) or ""
-            local = where.partition(":")[0] if mount.entry.value else where
+            local, _, inside = where.partition(":") if mount.entry.value else (where, "", "")
+            inside = inside.partition(":")[0] or _first(mount.entry, ("target",)) or ""
             if not local.startswith((".", "/")):
                 continue  # a volume by name
             target = (path.parent / local).resolve()
             if not target.is_relative_to(root):
-                skipped.append(f"{path}:{mount.entry.line}: {local} lies outside of {path.parent}, and is not read")
+                skipped = f"{path}:{mount.entry.line}: {local} lies outside of {path.parent}, and is not read"
+                made.skipped.append(skipped)
                 continue
+            if not target.exists():
+                made.missing.append(Missing(f"{path}:{mount.entry.line}", local, inside, host))
             for one in _files_in(target) if target.is_dir() else (target,) if target.exists() else ():
                 shown = path.parent / one.relative_to(root)
                 content = _text(one)
@@ -151,13 +175,36 @@ def _text(path: Path) -> str | None:
         return None
 
 
+def require_mounted(reader: Reader, missing: Sequence[Missing]) -> list[str]:
+    """What is said of files that are mounted and not there. Errors: `Unreadable` for one that is called as those of the
+    product are: without it the answer would be about another system."""
+    patterns = [name for kind in reader.file.values() for name in kind.names if name != "*"]
+    for one in missing:
+        names = [Path(one.file).name, Path(one.target).name]
+        if any(fnmatch(name, pattern) for name in names for pattern in patterns):
+            raise Unreadable(
+                one.place,
+                None,
+                f"{one.file} is mounted by {one.host}, and there is no such file",
+                "every node's file is needed: put it there, or take the service out",
+            )
+    return [f"{one.place}: {one.file} is mounted by {one.host}, and is not there" for one in missing]
+
+
 # ---- which product ----
+
+VERSION = re.compile(r"[0-9]+(\.[0-9A-Za-z]+)*([-+][0-9A-Za-z.-]+)?")
+"""What a version looks like: 2.41, 2.41.0, 7.2.5-rc1."""
 
 
 def chosen_reader(sources: Sequence[Source], product: str | None, reader: str | None) -> tuple[Reader, str | None]:
     """The reader for these files, and the version that was named with the product. Errors: `InputError` where no
     product, or more than one, has such files."""
-    name, _, version = (product or "").partition("@")
+    name, at, version = (product or "").partition("@")
+    if at and not VERSION.fullmatch(version):
+        raise InputError(
+            f"--product {product}: `{version}` is no version", f"write it with numbers: --product {name}@2.4.1"
+        )
     known = shipped_readers()
     if reader is not None:
         return load_reader(Path(reader)), version or None

@@ -112,7 +112,8 @@ def test_a_product_is_named_where_files_are_of_none(tmp_path: Path) -> None:
 
 def test_files_that_are_no_text_are_passed_over_in_folders_and_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"\xff\xfe\x00\x01")
-    assert sources_of((str(tmp_path),)) == ([], [f"{tmp_path}/a.bin: no text"])
+    given = sources_of((str(tmp_path),))
+    assert (given.found, given.skipped) == ([], [f"{tmp_path}/a.bin: no text"])
     with pytest.raises(InputError, match="no text in UTF-8"):
         sources_of((str(tmp_path / "a.bin"),))
 
@@ -199,7 +200,7 @@ def test_two_folders_of_one_system_are_its_versions(tmp_path: Path) -> None:
     old, new = (pair_of_brokers(tmp_path / name) for name in ("old", "new"))
     ended = hacheck("audit", str(old), str(new), "--set", "crashes=0", "--set", "cuts=0")
     named = hacheck("audit", "--before", str(old), str(new), "--set", "crashes=0", "--set", "cuts=0")
-    assert f"since {old}" in ended.out
+    assert f"since{old}" in "".join(ended.out.split())  # however long the path is
     assert (ended.code, ended.out.splitlines()[:-1]) == (named.code, named.out.splitlines()[:-1])  # but for the time
 
 
