@@ -50,7 +50,9 @@ def said(folder: Path) -> list[str]:
 
 
 PATRONI: list[tuple[Edits, str]] = [
-    ({"pg*/patroni.yml": ("  data_dir", "  parameters:\n    fsync: off\n  data_dir")}, "fsync is off"),
+    ({"pg*/patroni.yml": ("  data_dir", "  parameters:\n    fsync: off\n  data_dir")}, "fsync or full_page_writes"),
+    ({"pg1/*": ("  data_dir", "  parameters:\n    full_page_writes: no\n  data_dir")}, "fsync or full_page_writes is"),
+    ({f"pg{one}/*": ("watchdog:", "tags:\n  failover_priority: 0\nwatchdog:") for one in (2, 3)}, "nofailover, or"),
     ({"pg1/patroni.yml": ("    ttl: 30", "    pause: true\n    ttl: 30")}, "the cluster is paused"),
     ({f"pg{one}/patroni.yml": ("watchdog:", "tags:\n  nosync: true\nwatchdog:") for one in (2, 3)}, "nosync leaves"),
     ({"pg2/patroni.yml": ("10.0.0.2", "10.1.0.2")}, "the hosts name different stores"),
@@ -64,6 +66,7 @@ REDIS: list[tuple[Edits, str]] = [
     ({"m2/redis.conf": ("bind 10.0.4.2", "bind 127.0.0.1 -::1")}, "a server listens on addresses of its own"),
     ({"m2/sentinel.conf": ("port", "bind 127.0.0.1\nport")}, "a sentinel listens on addresses of its own"),
     ({"m1/redis.conf": ("port", "requirepass hidden1\nmasterauth hidden1\nport")}, "different requirepass"),
+    ({"m*/redis.conf": ("port", "protected-mode yes\nport")}, "protected-mode, and no password"),
     ({"m*/redis.conf": ("port", "requirepass hidden1\nmasterauth hidden2\nport")}, "masterauth is not what"),
 ]
 
@@ -96,6 +99,7 @@ ARTEMIS: list[tuple[Edits, str]] = [
         {"main/*": (">tcp://main:", ">tcp://localhost:"), "spare/*": (">tcp://spare:", ">tcp://localhost:")},
         "one broker names localhost in its connectors",
     ),
+    ({"spare/*": ("tcp://0.0.0.0:", "tcp://127.0.0.1:")}, "every acceptor of the broker listens on the machine itself"),
     ({"spare/*": ('"self">tcp://spare', '"self">tcp://main')}, "two brokers give the others the same address"),
 ]
 
@@ -108,6 +112,11 @@ KEEPALIVED: list[tuple[str, Edits, str]] = [
     ),
     ("unicast_pair", {"b/*": ("        10.0.0.200\n", "        10.0.0.20\n")}, "nobody's unicast_peer"),
     ("unicast_pair", {"b/*": ("        10.0.0.200\n", "        10.0.0.100\n")}, "a router is its own unicast_peer"),
+    (
+        "nopreempt_pair",
+        {"a/*": ("vrrp_instance", "global_defs {\n  vrrp_mcast_group4 224.0.0.19\n}\nvrrp_instance")},
+        "routers have different multicast groups",
+    ),
     (
         "script_fault",
         {"*/*": ("        check_service\n", "        check_servic\n")},
@@ -148,8 +157,36 @@ def test_a_backup_of_no_primary_s_group(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("edits", "sentence"),
+    [
+        ({"spare/*": ("/shared/bindings", "/other/bindings")}, "different directories for bindings"),
+        (
+            {"main/*": ("</core>", "<journal-datasync>false</journal-datasync></core>")},
+            "journal-datasync is false",
+        ),
+    ],
+)
+def test_shared_store(tmp_path: Path, edits: Edits, sentence: str) -> None:
+    assert any(sentence in one for one in said(edited(tmp_path, "artemis_shared_store", edits)))
+
+
+@pytest.mark.parametrize("name", ["artemis_shared_store", "hornetq_replication"])
+def test_transactions_that_are_not_synced_are_acknowledged_early(tmp_path: Path, name: str) -> None:
+    early = "<journal-sync-transactional>false</journal-sync-transactional>"
+    if name.startswith("artemis"):
+        folder = edited(tmp_path, name, {"*/broker.xml": ("</core>", f"{early}</core>")})
+    else:
+        edits = {"*/*.xml": ("<shared-store>false</shared-store>", f"<shared-store>true</shared-store>{early}")}
+        folder = edited(tmp_path, "hornetq_replication", edits)
+    configuration = configured(folder)
+    mode = mode_of(configuration)
+    assert evaluate(mode.set["acks_before_sync"], AllNodes(configuration)) is True
+
+
+@pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
+        ("</connector-ref>", "r</connector-ref>", "names no connector"),
         ("</configuration>", "<persistence-enabled>false</persistence-enabled></configuration>", "persistence-enabled"),
         ("connector-ref>", "connector-reference>", "no cluster connection"),
     ],
