@@ -16,12 +16,14 @@ from hacheck.audit.entries import Unreadable
 from hacheck.audit.exploration import Explorer, Violation, until, violations
 from hacheck.audit.expressions import names_in
 from hacheck.audit.modelling import Modelled, mode_of, modelled, node_names, settings_behind
-from hacheck.audit.reader import FindingKind, Reader, Remedy
+from hacheck.audit.reader import FindingKind, Mode, Reader, Remedy
 from hacheck.audit.source_files import Recognised, chosen_reader, recognised, require_mounted, sources_of
 from hacheck.audit.timing import Timed, timed
 from hacheck.checker.engine import Limits
 from hacheck.checker.verify import CheckResult
 from hacheck.model.property_names import declared_name
+from hacheck.model.render import show
+from hacheck.model.types import values
 
 
 class AuditRequest(Struct, frozen=True):
@@ -39,7 +41,8 @@ class AuditRequest(Struct, frozen=True):
 
 class Finding(Struct, frozen=True):
     """Something that is wrong. `sentence`: what must hold; `violation`: the run that shows that it does not; `causes`:
-    settings that make it possible; `changes`: under which it cannot happen; `timed`: of time-outs, what is known."""
+    settings that make it possible; `changes`: under which it cannot happen; `timed`: of time-outs, what is known;
+    `avoidable`: whether some change of settings prevents it without other harm, `None` where that was not found out."""
 
     kind: FindingKind
     name: str
@@ -49,6 +52,7 @@ class Finding(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     contradiction: Contradiction | None = None
     timed: Timed | None = None
+    avoidable: bool | None = None
 
 
 class Audit(Struct, frozen=True):
@@ -152,27 +156,33 @@ def audit(
         *(_too_slow(one) for one in (times,) if one is not None and one.safe is False),
     ]
     return Audit(
-        configuration, spec, model, result, tuple(findings), search, node_names(configuration, mode),
+        configuration, spec, model, result, tuple(findings), search, _explored_names(configuration, mode, result),
         tuple(dict.fromkeys(one.source.shown for one in found)), tuple(skipped), undecided, explorer.explored,
         time.monotonic() - begun, times,
     )  # fmt: skip
 
 
+def _explored_names(configuration: Configuration, mode: Mode, result: CheckResult) -> dict[str, str]:
+    """What the nodes of the spec that were explored are called in the files."""
+    explored = {show(kind, one) for kind in result.system.nodes for one in values(kind)}
+    return {of_spec: name for of_spec, name in node_names(configuration, mode).items() if of_spec in explored}
+
+
 def _too_slow(one: Timed) -> Finding:
     sentence = one.rule.says or "time-outs keep their order"
-    return Finding(one.rule.kind, one.rule.property, sentence, causes=one.values, timed=one)
+    return Finding(one.rule.kind, one.rule.property, sentence, causes=one.values, timed=one, avoidable=True)
 
 
 def _contradicting(one: Contradiction) -> Finding:
-    return Finding(
-        one.rule.kind, one.rule.says, one.rule.says, causes=tuple(value for _, value in one.places), contradiction=one
-    )
+    places = tuple(value for _, value in one.places)
+    return Finding(one.rule.kind, one.rule.says, one.rule.says, causes=places, contradiction=one, avoidable=True)
 
 
 def _finding(configuration: Configuration, model: Modelled, one: Violation, search: Search | None) -> Finding:
     prop = one.result.prop
     kind = model.mode.findings.get(prop.name) or model.mode.findings[declared_name(prop.name)]
-    changes = tuple(change for change in (search.changes if search else ()) if prop.name in change.cures)
+    changes = search.by_finding.get(prop.name, ()) if search else ()
+    changes = changes or tuple(change for change in (search.changes if search else ()) if prop.name in change.cures)
     of_kinds = [change for one in (search.by_fault if search else ()) for change in one.changes]
     alone = [change for change in of_kinds if prop.name in change.cures]
     helped = [help.remedy for help in (search.remedies if search else ()) if prop.name in help.cures]
@@ -184,7 +194,14 @@ def _finding(configuration: Configuration, model: Modelled, one: Violation, sear
         one,
         tuple(causes),
         changes,
+        avoidable=_is_avoidable(search, prop.name),
     )
+
+
+def _is_avoidable(search: Search | None, name: str) -> bool | None:
+    if search is None or not (search.complete or name in search.by_finding):
+        return None
+    return name in search.by_finding
 
 
 def _causes(

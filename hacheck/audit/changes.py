@@ -57,15 +57,15 @@ class Help(Struct, frozen=True):
 
 class Search(Struct, frozen=True):
     """What the search for changes found. `tried`: how many; `complete`: whether all with one and two settings were, or
-    enough of them help; `avoidable`: what some change prevents without other harm; `by_fault`: what each kind of fault
-    alone leads to, where no single setting prevents everything."""
+    enough of them help; `by_finding`: for each violation that some change prevents without other harm the smallest such
+    changes; `by_fault`: what each kind of fault alone leads to, where no single setting prevents everything."""
 
     changes: tuple[Change, ...]
     tried: int
     complete: bool
     remedies: tuple[Help, ...] = ()
     by_fault: tuple[OneKind, ...] = ()
-    avoidable: frozenset[str] = frozenset()
+    by_finding: dict[str, tuple[Change, ...]] = {}
 
 
 class _Candidate(Struct, frozen=True):
@@ -88,15 +88,25 @@ def search_changes(
             kinds += _by_fault(explorers, singles, model, violated)
             trials.pairs(singles)
         if not trials.helping():
-            trials.together(singles)
+            trials.together()
     except Interrupted:
         return _search(trials, kinds, complete=False)
     return _search(trials, kinds, complete=True)
 
 
 def _search(trials: _Trials, kinds: list[OneKind], *, complete: bool) -> Search:
-    clean = frozenset[str]().union(*(one.cures for one in trials.found if not one.brings))
-    return Search(_best(trials.found, trials.violated), trials.tried, complete, (), tuple(kinds), clean)
+    best = _best(trials.found, trials.violated)
+    return Search(best, trials.tried, complete, (), tuple(kinds), _by_finding(trials.found, trials.violated))
+
+
+def _by_finding(found: list[Change], violated: frozenset[str]) -> dict[str, tuple[Change, ...]]:
+    made = {}
+    for name in violated:
+        clean = [one for one in found if name in one.cures and not one.brings]
+        least = min((len(one.edits) for one in clean), default=0)
+        if clean:
+            made[name] = tuple(one for one in clean if len(one.edits) == least)
+    return made
 
 
 class _Trials:
@@ -112,10 +122,12 @@ class _Trials:
         self.explorers, self.configuration, self.model, self.violated = explorers, configuration, model, violated
         self.found: list[Change] = []
         self.tried = 0
+        self._seen: set[tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = set()
 
     def single(self, one: _Candidate) -> None:
-        """Tries one setting."""
-        self._try((one.edit,), one.settings)
+        """Tries one setting, where it makes a difference."""
+        if one.settings != self.model.settings:
+            self._try((one.edit,), one.settings)
 
     def pairs(self, singles: list[_Candidate]) -> None:
         """Tries two settings at a time, those first that each prevent a part and together perhaps all; ends where
@@ -131,7 +143,7 @@ class _Trials:
             if len(self.helping()) >= HELPING_MAX:
                 return
 
-    def together(self, singles: list[_Candidate]) -> None:
+    def together(self) -> None:
         """Tries the cures of all violations at once: of each the one that brings the least."""
         edits: dict[str, Edit] = {}
         for name in sorted(self.violated):
@@ -157,6 +169,10 @@ class _Trials:
 
     def _try(self, edits: tuple[Edit, ...], settings: Mapping[str, str]) -> None:
         narrow, whole = self.explorers
+        key = tuple(one.name for one in edits), tuple(sorted(settings.items()))
+        if key in self._seen:
+            return  # another value of the same setting, nearer to what it is now, amounts to the same
+        self._seen.add(key)
         self.tried += 1
         if self.violated - narrow.violated(settings):
             after = whole.violated(settings)
@@ -180,11 +196,13 @@ def _by_fault(
         alone = narrow.violated({**model.settings, **others})
         if not alone:
             continue
-        changes = []
-        for one in singles:
+        changes: dict[tuple[str, frozenset[str], frozenset[str]], Change] = {}
+        for one in (one for one in singles if one.settings != model.settings):
             if cures := alone - narrow.violated({**one.settings, **others}):
-                changes.append(Change((one.edit,), cures, whole.violated(one.settings) - violated))
-        yield OneKind(kind, alone, tuple(sorted(changes, key=lambda one: (len(one.brings), -len(one.cures)))))
+                brings = whole.violated(one.settings) - violated
+                changes.setdefault((one.edit.name, cures, brings), Change((one.edit,), cures, brings))
+        best = sorted(changes.values(), key=lambda one: (len(one.brings), -len(one.cures)))
+        yield OneKind(kind, alone, tuple(best))
 
 
 def _best(found: list[Change], violated: frozenset[str]) -> tuple[Change, ...]:
@@ -201,7 +219,8 @@ def _best(found: list[Change], violated: frozenset[str]) -> tuple[Change, ...]:
 
 
 def _singles(configuration: Configuration, spec: Spec, model: Modelled) -> Iterator[_Candidate]:
-    """Every other value of each setting that the spec's settings are made of, where it makes a difference."""
+    """Every other value of each setting that the spec's settings are made of. One that makes no difference alone may
+    make one together with another."""
     used = sorted({name for names in model.made_of.values() for name in names} | names_in(model.mode.when))
     for name in used:
         rule = configuration.reader.setting[name]
@@ -210,7 +229,7 @@ def _singles(configuration: Configuration, spec: Spec, model: Modelled) -> Itera
             continue
         for value in _alternatives(rule, {node.values[name].text for node in holders}):
             made = _with(configuration, {name: value}, spec, model)
-            if made is None or made == model.settings:
+            if made is None:
                 continue
             changed = [node for node in holders if node.values[name].text != value]
             edit = Edit(

@@ -74,13 +74,15 @@ class OtherHelp(Part, frozen=True, kw_only=True):
 
 class Finding(Part, frozen=True, kw_only=True):
     """Something that is wrong. `property`: of the spec, null for a contradiction; `faults`: the fewest that lead to it;
-    `settings`: those that make it possible, or that contradict each other; `run`: a shortest one that shows it."""
+    `settings`: those that make it possible, or that contradict each other; `avoidable`: whether some change of settings
+    prevents it without other harm, null where that was not found out; `run`: a shortest one that shows it."""
 
     kind: FindingKind
     property: str | None
     sentence: str
     story: str | None
     faults: int | None
+    avoidable: bool | None
     settings: list[Place]
     change: list[SettingChange]
     hint: str | None
@@ -107,7 +109,8 @@ class AuditDocument(Document, tag="audit", frozen=True, kw_only=True):
     """What `hacheck audit` found. `ignored`: what is in the files and has no bearing on
     availability; `scope`: kinds of faults and how many; `change`: what would help, the smallest change
     first; `change_complete`: whether every change of one and two settings was tried; `open`: properties that are not
-    decided, and why; `skipped`: what was not read, and why."""
+    decided, and why; `skipped`: what was not read, and why; `sentences`: what each property says that
+    `cures`, `brings` and `prevents` name."""
 
     product: str
     product_version: str | None
@@ -128,6 +131,7 @@ class AuditDocument(Document, tag="audit", frozen=True, kw_only=True):
     other_help: list[OtherHelp]
     timing: TimeOuts | None
     open: dict[str, str]
+    sentences: dict[str, str]
     notes: list[str]
     skipped: list[str]
     explorations: int

@@ -61,3 +61,41 @@ def test_what_is_prevented_and_what_comes_instead_are_sentences() -> None:
     words = " ".join(ended.out.split())
     assert "but then: it does not recover by itself; no more is it so that when the host of the master is gone" in words
     assert "no single change or pair of these settings" in words
+
+
+def test_a_cure_of_two_settings_neither_of_which_helps_alone_is_found(patroni: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(patroni, tmp_path / "etc"))
+    for path in folder.glob("*/patroni.yml"):
+        early = "\npostgresql:\n  parameters:\n    synchronous_commit: 'off'\n  listen"
+        path.write_text(path.read_text().replace("\npostgresql:\n  listen", early))
+    found = audit(AuditRequest((str(folder),)))
+    lost = next(one for one in found.findings if one.name == "acknowledged_survives")
+    assert [{edit.name for edit in change.edits} for change in lost.changes] == [
+        {"synchronous_mode", "synchronous_commit"}
+    ]
+    assert {value.name for value in lost.causes} == {"synchronous_mode", "synchronous_commit"}
+    assert found.search is not None
+    (change,) = found.search.changes
+    assert len(change.edits) == 3
+
+
+def test_what_no_setting_prevents_is_told_apart() -> None:
+    found = audit(AuditRequest((str(CASES / "keepalived_weight_too_small"),)))
+    assert {one.kind: one.avoidable for one in found.findings} == {
+        "contradiction": True,
+        "split_brain": False,
+        "never_recovers": True,
+    }
+    ended = hacheck("audit", str(CASES / "keepalived_weight_too_small"))
+    words = " ".join(ended.out.split())
+    assert "split brain: no values of these settings prevent it without other harm" in words
+    assert "it does not recover by itself: other settings prevent it" in words
+
+
+def test_without_a_search_nothing_is_said_to_be_unavoidable() -> None:
+    found = audit(AuditRequest((str(CASES / "keepalived_unicast_pair"),), search=False))
+    assert [one.avoidable for one in found.findings] == [None]
+
+
+def test_only_nodes_that_are_explored_are_said_to_be_of_the_spec(boxes: Audit) -> None:
+    assert [one for one in boxes.names if one.startswith("Server")] == ["Server 1", "Server 2"]

@@ -82,13 +82,27 @@ def verdict(console: Console, found: Audit) -> Text:
     marks = symbols(console)
     if found.findings:
         kinds = dict.fromkeys(KINDS[one.kind] for one in found.findings)
-        return Text(f"{marks.violated} violated: {'; '.join(kinds)}", "bad")
+        return Text("\n").join([Text(f"{marks.violated} violated: {'; '.join(kinds)}", "bad"), *_by_avoidable(found)])
     if found.open:
         reasons = "; ".join(dict.fromkeys(why for _, why in found.open))
         return Text(
             f"{marks.unknown} undecided ({visible(reasons)}): {', '.join(name for name, _ in found.open)}", "doubt"
         )
     return Text(f"{marks.holds} nothing is violated in this scope", "good")
+
+
+def _by_avoidable(found: Audit) -> Iterable[Text]:
+    """Apart: what these files make possible, and what no values of their settings prevent."""
+    said = {
+        True: "other settings prevent it",
+        False: "no values of these settings prevent it without other harm, only what would help beyond them",
+        None: "not found out whether other settings prevent it",
+    }
+    if all(one.avoidable is None for one in found.findings):
+        return
+    for avoidable, sentence in said.items():
+        if kinds := dict.fromkeys(KINDS[one.kind] for one in found.findings if one.avoidable is avoidable):
+            yield Text.assemble((f"  {'; '.join(kinds)}: ", "name"), (sentence, "quiet"))
 
 
 def finding(console: Console, found: Audit, one: Finding, *, draw: bool) -> Iterable[RenderableType]:
@@ -214,9 +228,10 @@ def _no_change(search: Search) -> str:
 
 def tried(search: Search, *, enough: bool) -> str:
     """How much was tried."""
-    reach = "every one of them" if search.complete else "not all, as time ran out"
-    reach = "until enough helped" if search.complete and enough else reach
-    return f"tried: {plural(search.tried, 'change')} of one or two settings, {reach}"
+    reach = "not all of one or two settings, as time ran out"
+    if search.complete:
+        reach = "until enough helped" if enough else "with every one of one or two settings"
+    return f"tried: {plural(search.tried, 'change')}, {reach}"
 
 
 def _help(found: Audit, one: Help, wanted: frozenset[str]) -> Text:
