@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hacheck.api.errors import InputError, require_known
 from hacheck.audit.configuration import AllNodes, Configuration, SettingValue, is_since
@@ -40,7 +41,7 @@ def mode_of(configuration: Configuration) -> Mode:
         try:
             if evaluate(mode.when, scope):
                 _require_roles(configuration, mode)
-                return mode
+                return replace(mode, remedies=tuple(one for one in mode.remedies if evaluate(one.when, scope)))
         except BadExpression as error:
             raise InputError(f"{reader.path}: mode {mode.name}: when: {error}") from None
     needs = "; ".join(dict.fromkeys(mode.needs for mode in reader.mode if mode.needs))

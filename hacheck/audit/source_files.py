@@ -285,12 +285,14 @@ def _with_includes(entries: tuple[Entry, ...], source: Source, kind: FileKind, d
         return entries
     root, made = source.path.parent.resolve(), []
     for entry in entries:
-        made.append(entry)
         if entry.name not in kind.includes or not entry.value:
+            made.append(entry)
             continue
+        before = len(made)
         for path in sorted(root.glob(entry.value)) if not Path(entry.value).is_absolute() else ():
             text = _text(path) if path.resolve().is_relative_to(root) else None
             if text is not None:
                 included = _of_file(FORMATS[kind.format](text, str(path)), str(path))
                 made += _with_includes(included, source, kind, depth + 1)
+        made += [entry] if len(made) == before else []  # what could not be read stays, and readers have a rule for it
     return tuple(made)

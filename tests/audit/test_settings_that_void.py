@@ -99,6 +99,7 @@ ARTEMIS: list[tuple[Edits, str]] = [
         {"main/*": (">tcp://main:", ">tcp://localhost:"), "spare/*": (">tcp://spare:", ">tcp://localhost:")},
         "one broker names localhost in its connectors",
     ),
+    ({"*/*": ("zookeeper.CuratorDistributedManager", "file.FileBasedLockManager")}, "a lock manager of files"),
     ({"spare/*": ("tcp://0.0.0.0:", "tcp://127.0.0.1:")}, "every acceptor of the broker listens on the machine itself"),
     ({"spare/*": ('"self">tcp://spare', '"self">tcp://main')}, "two brokers give the others the same address"),
 ]
@@ -149,6 +150,37 @@ def test_artemis(tmp_path: Path, edits: Edits, sentence: str) -> None:
 @pytest.mark.parametrize(("case", "edits", "sentence"), KEEPALIVED, ids=[sentence for *_, sentence in KEEPALIVED])
 def test_keepalived(tmp_path: Path, case: str, edits: Edits, sentence: str) -> None:
     assert any(sentence in one for one in said(edited(tmp_path, f"keepalived_{case}", edits)))
+
+
+UNREAD = "a file is included that is not among those that were read"
+
+
+@pytest.mark.parametrize(
+    ("case", "file", "line"),
+    [
+        ("keepalived_unicast_pair", "a/keepalived.conf", "include /etc/keepalived/conf.d/*.conf"),
+        ("redis_three_boxes", "m1/redis.conf", "include /etc/redis/common.conf"),
+        ("redis_three_boxes", "m1/sentinel.conf", "include ../common.conf"),
+        ("redis_three_boxes", "m1/sentinel.conf", "include lost.conf"),
+    ],
+)
+def test_what_is_included_and_was_not_read_is_named(tmp_path: Path, case: str, file: str, line: str) -> None:
+    folder = edited(tmp_path, case, {})
+    path = folder / file
+    path.write_text(f"{path.read_text()}\n{line}\n")
+    assert said(folder) == [one for one in said(folder) if one.startswith(UNREAD)] != []
+
+
+def test_what_is_included_and_was_read_counts(tmp_path: Path) -> None:
+    folder = edited(tmp_path, "redis_three_boxes", {"m1/redis.conf": ("min-replicas-max-lag 10", "include lag.part")})
+    (folder / "m1/lag.part").write_text("min-replicas-max-lag 0\n")
+    assert [one.partition(" switches")[0] for one in said(folder)] == ["min-replicas-max-lag 0"]
+
+
+def test_a_part_of_a_broker_s_file_that_stands_elsewhere_is_named(tmp_path: Path) -> None:
+    part = '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="ha.xml"/></core>'
+    folder = edited(tmp_path, "artemis_lock_manager", {"main/*": ("</core>", part)})
+    assert any(one.startswith(UNREAD) for one in said(folder))
 
 
 def test_a_backup_of_no_primary_s_group(tmp_path: Path) -> None:
