@@ -107,7 +107,7 @@ def test_what_follows_from_fewer_faults_is_the_same_verdict_with_a_length_that_i
 
 
 def test_the_picture_shows_where_a_property_holds_and_by_which_length(spec: str) -> None:
-    ended = hacheck("sweep", spec, *VARIED, "--out", "made", "--jobs", "1", TERM="xterm")
+    ended = hacheck("sweep", spec, *VARIED, "--out", "made", "--jobs", "1", TERM="xterm", PYTHONIOENCODING="utf-8")
     lines = [line.split() for line in ended.out.splitlines()]
     at = lines.index(["check", "default:", "kept", "across:", "servers"])
     assert lines[at + 1 : at + 6] == [

@@ -39,6 +39,7 @@ LEFT_OUT = {"--all", "--foreground", "--master", "--debug", "--fingerprint", "--
 
 BOUNDED: dict[str, tuple[str, ...]] = {
     "verify": ("--time", "1", "--states", "2k", "--threads", "1"),
+    "audit": ("--time", "1"),
     "sweep": ("--vary", "crashes=0,1", "--out", "swept", "--time", "1", "--states", "500", "--jobs", "1"),
     "prove": ("--time", "1", "--threads", "1"),
     "why": ("--time", "1"),
@@ -55,7 +56,7 @@ BOUNDED: dict[str, tuple[str, ...]] = {
 """What keeps a command short; an option that was drawn besides comes before it."""
 
 WEIGHTS = {
-    "verify": 10, "sweep": 2, "prove": 2, "why": 2, "timing": 2, "conform": 8, "monitor": 5, "simulate": 8,
+    "verify": 10, "audit": 3, "sweep": 2, "prove": 2, "why": 2, "timing": 2, "conform": 8, "monitor": 5, "simulate": 8,
     "simulate-impl": 3,
     "check-impl": 2, "cluster": 2, "admin": 2, "show": 10, "diagram": 6, "list": 1, "inspect": 8, "init": 2,
     "traces": 14, "doc": 12, "fmt": 6, "explain": 2, "replay": 2, "adapter": 3, "explore": 0, "lsp": 0, "mcp": 0,

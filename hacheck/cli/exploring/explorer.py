@@ -29,6 +29,7 @@ from hacheck.model.ir import System
 from hacheck.model.language import Specification
 from hacheck.model.language.reader_expressions import ReaderExpressions
 from hacheck.model.runs import Run
+from hacheck.supervise.interruption import Interruption
 
 Json: TypeAlias = Any
 
@@ -75,13 +76,15 @@ def explore_spec(request: ExploreRequest) -> ExitCode:
         raise BadInput(f"--port {request.port}: cannot listen on {ADDRESS}: {error.strerror}") from None
     url = server.url + fragment
     said = f"exploring {specification.name}; only this machine can open it; Ctrl-C ends it"
-    with server, suppress(KeyboardInterrupt):
+    with server, Interruption().watching() as interruption:
         print(url, flush=True)
         print(said, file=sys.stderr, flush=True)
         if request.browser:
             with suppress(webbrowser.Error):
                 webbrowser.open(url)
-        server.serve_forever(poll_interval=0.1)
+        server.timeout = 0.1
+        while not interruption.requested:
+            server.handle_request()
     print("stopped", file=sys.stderr)
     return ExitCode.AS_EXPECTED
 
