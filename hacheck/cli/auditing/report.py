@@ -12,6 +12,7 @@ from rich.text import Text
 from hacheck.audit.audit import Audit, Finding
 from hacheck.audit.changes import Change, Edit, Help, OneKind, Search
 from hacheck.audit.configuration import SettingValue
+from hacheck.audit.expressions import names_in
 from hacheck.audit.named_views import named_view, story_of
 from hacheck.audit.timing import Timed
 from hacheck.checker.described_run import run_title
@@ -141,9 +142,12 @@ def causes(found: Audit) -> Iterable[RenderableType]:
     for one in found.findings:
         if one.violation is not None and one.causes:
             groups.setdefault(one.causes, []).append(KINDS[one.kind])
+    choosing = names_in(found.model.mode.when)
     for values, kinds in groups.items():
         of_what = "" if len(groups) == 1 else f" ({', '.join(dict.fromkeys(kinds))})"
-        yield Text(f"\nwhat makes it possible{of_what}", "head")
+        chosen = all(value.name in choosing for value in values)
+        title = "it is of the product as it is used here, which these choose" if chosen else "what makes it possible"
+        yield Text(f"\n{title}{of_what}", "head")
         yield _indented(_places(found, values))
 
 
@@ -252,6 +256,11 @@ def _one_kind(found: Audit, one: OneKind) -> Text:
             _change(found, change, change.cures)
         )
     return text if one.changes else text.append("; no single setting prevents it")
+
+
+def change_lines(found: Audit, change: Change, wanted: frozenset[str]) -> list[str]:
+    """A change, with what it prevents and what it brings, as a text for a page."""
+    return ["; ".join(" ".join(line.split()) for line in _change(found, change, wanted).plain.splitlines())]
 
 
 def _change(found: Audit, change: Change, wanted: frozenset[str]) -> Text:

@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 Json: TypeAlias = Any
 
 SCRIPTS = (
-    "dom.js", "model.js", "routes.js", "verdicts.js", "spacetime.js", "run.js", "panels.js", "why.js", "modes.js",
-    "explore.js", "conform.js", "main.js",
+    "dom.js", "model.js", "routes.js", "audit.js", "verdicts.js", "spacetime.js", "run.js", "panels.js", "why.js",
+    "modes.js", "explore.js", "conform.js", "main.js",
 )  # fmt: skip
 """In the order in which they depend on each other."""
 

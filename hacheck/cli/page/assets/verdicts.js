@@ -34,7 +34,8 @@ function verdictsPage() {
     class: "button", id: "search", type: "search", placeholder: "find a check or property", value: filterState.words,
     "aria-label": "find a check or property", oninput: (event) => { filterState.words = event.target.value; fillList(); },
   });
-  const chips = Object.keys(FILTERS).map((name) => h("button", {
+  const offered = Object.keys(FILTERS).filter((name) => !REPORT.audit || name !== "not as expected");
+  const chips = offered.map((name) => h("button", {
     class: "button", "data-filter": name, "aria-pressed": String(name === filterState.name),
     onclick: () => { filterState.name = name; fillList(); },
   }, name, " ", h("span", { class: "soft" }, all.filter(FILTERS[name]).length)));
@@ -51,7 +52,7 @@ function heading(all) {
   const unexpected = REPORT.checks.filter((check) => check.outcome === "unexpected").length;
   const undecided = REPORT.checks.filter((check) => check.outcome === "undecided").length;
   const total = plural(REPORT.checks.length, "check");
-  const [words, look] = unexpected ? [`${unexpected} of ${total} not as expected`, "bad"]
+  const [words, look] = REPORT.audit ? [REPORT.audit.verdict, REPORT.audit.findings.length ? "bad" : "good"] : unexpected ? [`${unexpected} of ${total} not as expected`, "bad"]
     : undecided ? [`${undecided} of ${total} undecided`, "warn"] : [`${total} as expected`, "good"];
   const states = REPORT.checks.reduce((sum, check) => sum + check.states, 0);
   const seconds = REPORT.checks.reduce((sum, check) => sum + check.seconds, 0);
@@ -61,6 +62,7 @@ function heading(all) {
     h("h2", {}, REPORT.system, " ", REPORT.checks.length ? h("span", { class: `tag ${look}` }, words) : null),
     h("p", {}, coded(REPORT.description)),
     h("p", { class: "soft" }, facts.join(" · ")),
+    REPORT.audit ? auditPart() : null,
     REPORT.not_run.length ? h("p", { class: "warn" }, `Not run: ${REPORT.not_run.join(", ")}.`) : null,
   ];
 }
@@ -82,7 +84,7 @@ function checkCard(check) {
   return h("details", { class: "check", open: Boolean(isOpen) },
     h("summary", {},
       h("span", { class: look, title: words }, mark), h("b", {}, check.name),
-      h("span", { class: "soft sentence" }, violated ? `${violated} violated, ${words}` : `none violated, ${words}`,
+      h("span", { class: "soft sentence" }, [violated ? `${violated} violated` : "none violated", REPORT.audit ? null : words].filter(Boolean).join(", "),
         check.complete || check.stopped === "every property is decided" ? null : h("span", { class: "warn" }, ` · stopped: ${check.stopped}`)),
       h("span", { class: "soft code" }, `${plural(check.states, "state")} · ${check.seconds.toFixed(2)} s`)),
     h("div", { class: "inside" },
