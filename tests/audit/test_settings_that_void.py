@@ -57,6 +57,8 @@ PATRONI: list[tuple[Edits, str]] = [
     ({f"pg{one}/patroni.yml": ("watchdog:", "tags:\n  nosync: true\nwatchdog:") for one in (2, 3)}, "nosync leaves"),
     ({"pg2/patroni.yml": ("10.0.0.2", "10.1.0.2")}, "the hosts name different stores"),
     ({"pg2/patroni.yml": ("10.0.0.12:5432", "127.0.0.1:5432")}, "a connect_address of PostgreSQL"),
+    ({"pg2/patroni.yml": ("0.0.0.0:5432", "127.0.0.1:5432")}, "PostgreSQL listens on the machine itself"),
+    ({"pg2/patroni.yml": ("0.0.0.0:8008", "localhost:8008")}, "the REST API listens on the machine itself"),
     ({"pg2/patroni.yml": ("10.0.0.12:8008", "localhost:8008")}, "a connect_address of the REST API"),
 ]
 
@@ -99,6 +101,7 @@ ARTEMIS: list[tuple[Edits, str]] = [
         {"main/*": (">tcp://main:", ">tcp://localhost:"), "spare/*": (">tcp://spare:", ">tcp://localhost:")},
         "one broker names localhost in its connectors",
     ),
+    ({"main/*": ("</core>", "<journal-datasync>false</journal-datasync></core>")}, "messages are acknowledged before"),
     ({"*/*": ("zookeeper.CuratorDistributedManager", "file.FileBasedLockManager")}, "a lock manager of files"),
     ({"spare/*": ("tcp://0.0.0.0:", "tcp://127.0.0.1:")}, "every acceptor of the broker listens on the machine itself"),
     ({"spare/*": ('"self">tcp://spare', '"self">tcp://main')}, "two brokers give the others the same address"),
@@ -294,6 +297,26 @@ def test_members_of_a_store_have_the_same_list(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         etcd(folder, number, MEMBERS if number < 3 else MEMBERS.rpartition(",")[0])
     assert any("different lists of initial members" in one for one in said(folder))
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("advertise-client-urls: http://localhost:2379\n", "gives clients an address of its own machine"),
+        ("listen-client-urls: http://127.0.0.1:2379\n", "listens for clients on the machine itself alone"),
+    ],
+)
+def test_a_member_that_others_do_not_reach(tmp_path: Path, line: str, sentence: str) -> None:
+    folder = edited(tmp_path, "patroni_watchdog_required", {})
+    for number in (1, 2, 3):
+        etcd(folder, number, MEMBERS)
+    path = folder / "etcd2" / "etcd.conf.yml"
+    kept = [
+        one for one in path.read_text().splitlines(keepends=True) if one.partition(":")[0] != line.partition(":")[0]
+    ]
+    path.write_text("".join([*kept, line]))
+    (found,) = [one for one in said(folder) if "different stores" not in one]
+    assert sentence in found
 
 
 def test_hosts_that_name_different_members_of_one_store_are_right(tmp_path: Path) -> None:
