@@ -28,7 +28,8 @@ from hacheck.model.types import values
 
 class AuditRequest(Struct, frozen=True):
     """What is to be audited. `product`: its name, with `@VERSION` if that is known; `reader`: a file of the user's own;
-    `faults`: how many of each kind; `settings`: of the spec, which go before all that the files say."""
+    `faults`: how many of each kind; `settings`: of the spec, which go before all that the files say;
+    `allows_unavoidable`: what no setting prevents is found, and does not count."""
 
     paths: tuple[str, ...]
     product: str | None = None
@@ -37,6 +38,7 @@ class AuditRequest(Struct, frozen=True):
     settings: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     search: bool = True
+    allows_unavoidable: bool = False
 
 
 class Finding(Struct, frozen=True):
@@ -72,11 +74,13 @@ class Audit(Struct, frozen=True):
     explored: int
     seconds: float
     timed: Timed | None = None
+    allows_unavoidable: bool = False
 
     @property
     def exit_code(self) -> int:
-        """0: nothing is wrong in this scope; 1: something is; 3: not decided."""
-        return 1 if self.findings else 3 if self.open else 0
+        """0: nothing is wrong in this scope that counts; 1: something is; 3: not decided."""
+        allowed = (False,) if self.allows_unavoidable else ()
+        return 1 if any(one.avoidable not in allowed for one in self.findings) else 3 if self.open else 0
 
     def kind_of(self, name: str) -> FindingKind:
         """What a violation of a property is."""
@@ -158,7 +162,7 @@ def audit(
     return Audit(
         configuration, spec, model, result, tuple(findings), search, _explored_names(configuration, mode, result),
         tuple(dict.fromkeys(one.source.shown for one in found)), tuple(skipped), undecided, explorer.explored,
-        time.monotonic() - begun, times,
+        time.monotonic() - begun, times, request.allows_unavoidable,
     )  # fmt: skip
 
 

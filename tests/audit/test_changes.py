@@ -99,3 +99,12 @@ def test_without_a_search_nothing_is_said_to_be_unavoidable() -> None:
 
 def test_only_nodes_that_are_explored_are_said_to_be_of_the_spec(boxes: Audit) -> None:
     assert [one for one in boxes.names if one.startswith("Server")] == ["Server 1", "Server 2"]
+
+
+def test_what_no_setting_prevents_can_be_allowed() -> None:
+    pair = str(CASES / "keepalived_unicast_pair")
+    assert hacheck("audit", pair).code == 1
+    allowed = hacheck("audit", pair, "--allow-unavoidable")
+    assert allowed.code == 0
+    assert "violated: split brain" in allowed.out
+    assert hacheck("audit", str(CASES / "keepalived_weight_too_small"), "--allow-unavoidable").code == 1

@@ -38,6 +38,7 @@ class Request(Struct, frozen=True):
     json: str | None = None
     report: str | None = None
     sarif: str | None = None
+    allow_unavoidable: bool = False
     no_color: bool = False
 
     def for_paths(self, paths: tuple[str, ...]) -> AuditRequest:
@@ -48,7 +49,10 @@ class Request(Struct, frozen=True):
                 raise BadInput(f"--faults {name}={text}: not a number", f"for example --faults {name}=1")
             numbers[name] = int(text)
         limits = Limits(wall_seconds_max=self.seconds_max, memory_bytes_max=memory_default())
-        return AuditRequest(paths, self.product, self.reader, numbers, self.settings, limits)
+        return AuditRequest(
+            paths, self.product, self.reader, numbers, self.settings, limits,
+            allows_unavoidable=self.allow_unavoidable,
+        )  # fmt: skip
 
 
 class Outputs(Struct, frozen=True):

@@ -103,7 +103,8 @@ def _by_avoidable(found: Audit) -> Iterable[Text]:
         return
     for avoidable, sentence in said.items():
         if kinds := dict.fromkeys(KINDS[one.kind] for one in found.findings if one.avoidable is avoidable):
-            yield Text.assemble((f"  {'; '.join(kinds)}: ", "name"), (sentence, "quiet"))
+            allowed = " (allowed: --allow-unavoidable)" if avoidable is False and found.allows_unavoidable else ""
+            yield Text.assemble((f"  {'; '.join(kinds)}: ", "name"), (f"{sentence}{allowed}", "quiet"))
 
 
 def finding(console: Console, found: Audit, one: Finding, *, draw: bool) -> Iterable[RenderableType]:

@@ -52,6 +52,7 @@ SHOW = "Show what was read, too: each setting with its place, each default, each
 BEFORE = "The files as they were: another path, or a git revision. Shows what the change opens and closes."
 REPORT = "Write one HTML page: findings, each run as a picture to step through, settings."
 SARIF = "Write SARIF: each finding at the settings that make it possible."
+ALLOW = "Exit with 0, too, where all that is violated is what no setting of these files prevents."
 WATCH = "Audit again each time a file is saved; Ctrl-C ends."
 TIME = "Stop exploring, and then looking for a change, after this long: 90, 5m."
 
@@ -64,6 +65,7 @@ Time = Annotated[One, option("--time", metavar="TIME", help=TIME, panel=SCOPE)]
 Show = Annotated[bool, flag("--show", help=SHOW)]
 Report = Annotated[One, option("--report", metavar="FILE", help=REPORT, panel=OUTPUT, writes=Writes())]
 Sarif = Annotated[One, option("--sarif", metavar="FILE", help=SARIF, panel=OUTPUT, writes=Writes())]
+Allow = Annotated[bool, flag("--allow-unavoidable", help=ALLOW)]
 WatchIt = Annotated[bool, flag("--watch", help=WATCH)]
 
 
@@ -80,6 +82,7 @@ def audit(
     json: JsonOption = None,
     report: Report = None,
     sarif: Sarif = None,
+    allow_unavoidable: Allow = False,
     watch: WatchIt = False,
     no_color: NoColorOption = False,
     debug: DebugOption = False,
@@ -100,6 +103,7 @@ def audit(
         json=json,
         report=report,
         sarif=sarif,
+        allow_unavoidable=allow_unavoidable,
         no_color=no_color,
     )
     return runner(watched=watch)(request)
