@@ -195,5 +195,5 @@ def audit_sarif(document: AuditDocument) -> str:
 def _advice(one: FindingPart) -> Iterator[str]:
     if one.hint:
         yield one.hint
-    for change in one.change[:1]:
+    for change in [change for change in one.change if not change.brings][:1]:
         yield "It cannot happen with " + " and ".join(f"{edit.path} = {edit.value}" for edit in change.edits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -108,3 +109,11 @@ def test_what_no_setting_prevents_can_be_allowed() -> None:
     assert allowed.code == 0
     assert "violated: split brain" in allowed.out
     assert hacheck("audit", str(CASES / "keepalived_weight_too_small"), "--allow-unavoidable").code == 1
+
+
+def test_sarif_advises_no_change_that_brings_other_harm(tmp_path: Path) -> None:
+    path = tmp_path / "found.sarif"
+    hacheck("audit", str(CASES / "keepalived_weight_too_small"), "--sarif", str(path))
+    texts = {one["ruleId"]: one["message"]["text"] for one in json.loads(path.read_text())["runs"][0]["results"]}
+    assert "It cannot happen with" in texts["never_recovers"]
+    assert "It cannot happen with" not in texts["split_brain"]
