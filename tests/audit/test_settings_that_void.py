@@ -186,6 +186,16 @@ def test_a_part_of_a_broker_s_file_that_stands_elsewhere_is_named(tmp_path: Path
     assert any(one.startswith(UNREAD) for one in said(folder))
 
 
+def test_one_lock_manager_may_be_written_in_another_order(tmp_path: Path) -> None:
+    servers = "10.0.0.21:2181,10.0.0.22:2181,10.0.0.23:2181"
+    other = "10.0.0.23:2181,10.0.0.22:2181,10.0.0.21:2181"
+    assert said(edited(tmp_path, "artemis_lock_manager", {"spare/*": (servers, other)})) == []
+    shutil.rmtree(tmp_path / "etc")
+    edits = {"spare/*": (servers, servers.replace("10.0.0.2", "10.0.1.2"))}
+    (found,) = said(edited(tmp_path, "artemis_lock_manager", edits))
+    assert "different lock managers" in found
+
+
 def test_a_backup_of_no_primary_s_group(tmp_path: Path) -> None:
     folder = edited(tmp_path, "artemis_three_pairs", {"spare2/*": ("<group-name>pair2", "<group-name>pair4")})
     assert any("a group-name that no primary has" in one for one in said(folder))
