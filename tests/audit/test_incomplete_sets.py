@@ -53,6 +53,14 @@ def test_a_backup_alone_is_never_cast_as_the_primary() -> None:
     assert "readers/" not in words
 
 
+def test_a_primary_alone_is_no_pair() -> None:
+    ended = hacheck("audit", str(CASES / "artemis_lock_manager" / "main" / "broker.xml"))
+    words = " ".join(ended.err.split())
+    assert ended.code == 2
+    assert "the file of a primary is there alone" in words
+    assert "name the broker.xml of all brokers" in words
+
+
 def test_several_instances_in_a_file_are_refused_with_their_lines(tmp_path: Path) -> None:
     instance = "vrrp_instance {0} {{\n  priority {1}\n  virtual_router_id {1}\n}}\n"
     both = instance.format("A", 10) + instance.format("B", 20)
