@@ -169,12 +169,10 @@ class StepCaptions:
 
 
 def _short_names(reader: ViewReader) -> dict[str, str]:
-    """Nodes by their numbers, with a letter where kinds mix, or their kind where two begin with the same letter; those
-    without numbers keep their names, and so do all where none is longer than `HOST_MAX` or has a blank, as those of
-    hosts."""
-    if all(len(node) <= HOST_MAX and " " not in node for node in reader.nodes):
-        return {}
-    numbered = {node: found for node in reader.nodes if (found := re.fullmatch(r"(.*?)[ -]?(\d+)", node))}
+    """Nodes by their numbers, with a letter where kinds mix, or their kind where two begin with the same letter. Those
+    without numbers keep their names, and so do hosts, which have no blank and are no longer than `HOST_MAX`."""
+    long = (node for node in reader.nodes if len(node) > HOST_MAX or " " in node)
+    numbered = {node: found for node in long if (found := re.fullmatch(r"(.*?)[ -]?(\d+)", node))}
     stems = list(dict.fromkeys(found[1] for found in numbered.values()))
     letters = [stem[:1] for stem in stems]
     alone = len(stems) == 1 and len(numbered) == len(reader.nodes)

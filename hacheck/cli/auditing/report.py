@@ -147,7 +147,7 @@ def causes(found: Audit) -> Iterable[RenderableType]:
     for values, kinds in groups.items():
         of_what = "" if len(groups) == 1 else f" ({', '.join(dict.fromkeys(kinds))})"
         chosen = all(value.name in choosing for value in values)
-        title = "it is of the product as it is used here, which these choose" if chosen else "what makes it possible"
+        title = "it comes with how the product is used here" if chosen else "what makes it possible"
         yield Text(f"\n{title}{of_what}", "head")
         yield _indented(_places(found, values))
 
