@@ -28,6 +28,10 @@ Key = TypeVar("Key")
 _FROM_OUTSIDE = ("SIGHUP", "SIGINT", "SIGKILL", "SIGTERM")
 
 
+class JobFailed(AssertionError):
+    """A task could not be done to its end, for a mistake of ours: which one, and what happened."""
+
+
 class Message(Struct, frozen=True):
     """What a task has sent before its end."""
 
@@ -47,6 +51,12 @@ class Failed(Struct, frozen=True):
     message: str
     hint: str | None
     trace: str
+
+    def as_mistake(self, title: str) -> JobFailed:
+        """It as a mistake of ours, with where it happened. `title`: the task."""
+        error = JobFailed(f"{title}: {self.kind}: {self.message}")
+        error.add_note(self.trace)
+        return error
 
 
 class Died(Struct, frozen=True):

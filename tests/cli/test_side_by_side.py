@@ -26,7 +26,6 @@ from hacheck.checker.verify import Question, questions_of
 from hacheck.cli.checking import explored_checks, side_by_side
 from hacheck.cli.checking.request import Request
 from hacheck.cli.checking.side_by_side import (
-    JobFailed,
     SideBySide,
     SpecResult,
     jobs_default,
@@ -39,6 +38,7 @@ from hacheck.cli.progress import Silent
 from hacheck.cli.selection import Selection
 from hacheck.cli.sources import load_specification
 from hacheck.supervise.interruption import Interruption
+from hacheck.supervise.process_pool import JobFailed
 from hacheck.supervise.resources import memory_default
 from tests.cli.command import hacheck
 from tests.cli.test_verify_all import FALSE, FINE, ship, untimed

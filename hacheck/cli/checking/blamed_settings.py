@@ -70,7 +70,7 @@ class Task(Struct, frozen=True):
 @contextmanager
 def tried_elsewhere(task: Task, interruption: Interruption) -> Iterator[Elsewhere]:
     """The settings, being tried in a process that ends with the block. When the user interrupts, its results are those
-    that it has. Errors: of `results`, `AssertionError` where trying them failed for a mistake of ours."""
+    that it has. Errors: of `results`, `JobFailed` where trying them failed for a mistake of ours."""
     with ProcessPool[str](tried, 1) as processes:
         processes.begin("settings", task)
         yield Elsewhere(task.variants, partial(_results, processes, task, interruption))
@@ -86,9 +86,7 @@ def _results(processes: ProcessPool[str], task: Task, interruption: Interruption
                 case Died() as died:
                     return _open(task, f"the process that tried it {died.how}")
                 case Failed() as failed:
-                    error = AssertionError(f"blame with other settings: {failed.kind}: {failed.message}")
-                    error.add_note(failed.trace)
-                    raise error
+                    raise failed.as_mistake("blame with other settings")
         if until is None and interruption.requested:
             processes.ask_to_stop()
             until = time.monotonic() + GRACE_SECONDS

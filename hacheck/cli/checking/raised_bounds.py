@@ -18,7 +18,6 @@ from hacheck.cli.checking.kept_trials import KeptTrials, Raised, kept_trials
 from hacheck.cli.checking.side_by_side import (
     GRACE_SECONDS,
     WAIT_SECONDS,
-    JobFailed,
     shared_limits,
     shared_threads,
 )
@@ -28,7 +27,7 @@ from hacheck.cli.jobs import job_pool
 from hacheck.cli.progress import Display
 from hacheck.model.language import Specification
 from hacheck.supervise.interruption import Interruption
-from hacheck.supervise.process_pool import Died, Done, Event, Failed, Message, ProcessPool
+from hacheck.supervise.process_pool import Died, Done, Event, Failed, JobFailed, Message, ProcessPool
 
 TOTAL_SECONDS = 600.0
 """How long all trials together may take, where the user does not say."""
@@ -194,9 +193,7 @@ class Raising:
             case Failed("BadInput"):
                 raise BadInput(event.message, event.hint)
             case Failed():
-                error = JobFailed(f"{title}: {event.kind}: {event.message}")
-                error.add_note(event.trace)
-                raise error
+                raise event.as_mistake(title)
             case Died() if not self._interruption.requested:
                 raise JobFailed(f"{title}: its process {event.how}")
 

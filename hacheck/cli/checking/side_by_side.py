@@ -31,7 +31,7 @@ from hacheck.model.interpreter import replay
 from hacheck.model.language import Specification, load
 from hacheck.model.language.specification import Loaded
 from hacheck.supervise.interruption import Interruption
-from hacheck.supervise.process_pool import Died, Done, Event, Failed, Message, ProcessPool
+from hacheck.supervise.process_pool import Died, Done, Event, Failed, JobFailed, Message, ProcessPool
 from hacheck.supervise.resources import memory_default, usable_cores
 
 WAIT_SECONDS = 0.1
@@ -285,9 +285,7 @@ class SideBySide:
             raise BadInput(failed.message, failed.hint)
         if failed.kind == "MemoryError":
             raise MemoryError(f"{title}: {failed.message}")
-        error = JobFailed(f"{title}: {failed.kind}: {failed.message}")
-        error.add_note(failed.trace)
-        raise error
+        raise failed.as_mistake(title)
 
     def _process_died(self, title: str, died: Died) -> None:
         if not died.from_outside:
@@ -307,10 +305,6 @@ class SideBySide:
         while self._processes.busy and (left := until - time.monotonic()) > 0:
             for key, event in self._processes.wait(left):
                 self._take(key, event)
-
-
-class JobFailed(AssertionError):
-    """A check could not be run to its end, for a mistake of ours: which one, and what happened."""
 
 
 def jobs_default() -> int:

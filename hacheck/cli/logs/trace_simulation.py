@@ -257,9 +257,7 @@ class Writing:
                 case Failed() as failed:
                     if failed.kind == "MemoryError":
                         raise MemoryError(failed.message)
-                    error = AssertionError(f"file {number}: {failed.kind}: {failed.message}")
-                    error.add_note(failed.trace)
-                    raise error
+                    raise failed.as_mistake(f"file {number}")
                 case Died() as died:
                     raise BadInput(f"file {number}: its process {died.how}", "--jobs 1 writes one file at a time")
 

@@ -240,9 +240,7 @@ def _take(processes: ProcessPool[int], total: Tally) -> None:
             case Failed("BadInput") as failed:
                 raise BadInput(failed.message, failed.hint)
             case Failed() as failed:
-                error = AssertionError(f"seeds from {first}: {failed.kind}: {failed.message}")
-                error.add_note(failed.trace)
-                raise error
+                raise failed.as_mistake(f"seeds from {first}")
             case Died() as died:
                 raise BadInput(f"seeds from {first}: their process {died.how}", "--jobs 1 runs them one by one")
             case _:

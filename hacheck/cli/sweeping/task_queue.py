@@ -17,7 +17,7 @@ from msgspec import Struct
 from hacheck.checker.engine import Limits, Progress
 from hacheck.checker.sweep.sweep_plan import Task
 from hacheck.checker.sweep.sweep_task import Smaller, TaskResult, sweep_job
-from hacheck.cli.checking.side_by_side import GRACE_SECONDS, WAIT_SECONDS, JobFailed
+from hacheck.cli.checking.side_by_side import GRACE_SECONDS, WAIT_SECONDS
 from hacheck.cli.guard import BadInput
 from hacheck.cli.jobs import Job
 from hacheck.cli.progress import Display
@@ -163,9 +163,7 @@ class TaskQueue:
             case Failed("BadInput" | "Refused") as failed:
                 raise BadInput(failed.message, failed.hint)
             case Failed() as failed:
-                error = JobFailed(f"{title}: {failed.kind}: {failed.message}")
-                error.add_note(failed.trace)
-                raise error
+                raise failed.as_mistake(title)
 
     def _note(self, number: int, result: TaskResult) -> None:
         self._results[number] = result
