@@ -79,6 +79,7 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 def sources() -> Iterator[Path]:
     """What a reader reads: the package, the front page, the pages written by hand, and the changes."""
     yield from sorted((ROOT / "hacheck").rglob("*.py"))
+    yield from sorted((ROOT / "hacheck").rglob("*.toml"))  # adapters of logs, readers of configuration files
     yield from (ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md"))
     yield from (path for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in ("bounds.md", "sources.md"))
 
