@@ -56,10 +56,10 @@ class Hook:
             def do_POST(self) -> None:
                 content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 hook.failures -= 1
+                if hook.failures < 0:
+                    hook.got.append(content)  # before it answers: the next alert may come at once
                 self.send_response(500 if hook.failures >= 0 else 204)
                 self.end_headers()
-                if hook.failures < 0:
-                    hook.got.append(content)
 
             def log_message(self, format: str, *args: object) -> None:
                 """Nothing."""
