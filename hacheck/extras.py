@@ -18,6 +18,7 @@ EXTRAS: Mapping[str, str] = {
     "pygls": "lsp",
     "lsprotocol": "lsp",
     "mcp": "mcp",
+    "yaml": "audit",
 }
 """The extra of each library, by the name that is imported."""
 

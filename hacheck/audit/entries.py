@@ -80,10 +80,13 @@ def _matching(entries: Iterable[Entry], parts: list[str], above: str) -> Iterato
 
 def is_named(name: str, wanted: str) -> bool:
     """Whether a name is the one that a path has there; `*` in it stands for any characters."""
-    return fnmatchcase(_plain(name), _plain(wanted)) if "*" in wanted else _plain(name) == _plain(wanted)
+    return (
+        fnmatchcase(plain_name(name), plain_name(wanted)) if "*" in wanted else plain_name(name) == plain_name(wanted)
+    )
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A name as it is compared: case, and `-` or `_`, make no difference."""
     return name.lower().replace("_", "-")
 
 

@@ -5,6 +5,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hacheck.audit.configuration import Configuration, Node, Passed
+from hacheck.wording import near_words
+
+LETTERS_MIN = 5
+"""Names of fewer letters are like too many others."""
+
+LIKENESS = 0.8
+"""So like a setting's name another one has to be: a letter of five, or two of ten, may be wrong. More than messages
+want that only ask: here the default is said to count."""
 
 
 class Misspelt(Struct, frozen=True):
@@ -17,7 +25,7 @@ class Misspelt(Struct, frozen=True):
 
 
 def misspelt(configuration: Configuration) -> list[Misspelt]:
-    """The entries of which one part of the path differs by a letter or two from the path of a setting."""
+    """The entries of which one part of the path is nearly that of the path of a setting."""
     found: dict[tuple[str, str, str], list[tuple[str, Passed]]] = {}
     for entry in configuration.passed:
         meant = (
@@ -49,20 +57,6 @@ def _wrong_part(parts: list[str], of_setting: list[str]) -> tuple[str, str] | No
     if len(wrong) != 1:
         return None
     written, wanted = plain[wrong[0]]
-    limit = 1 if len(wanted) < LONG else 2
-    near = len(wanted) >= SHORT and "*" not in wanted and distance(written, wanted) <= limit
+    comparable = len(wanted) >= LETTERS_MIN and "*" not in wanted
+    near = comparable and near_words(written, [wanted], most=1, likeness=LIKENESS)
     return (parts[wrong[0]], of_setting[wrong[0]]) if near else None
-
-
-SHORT, LONG = 5, 8
-"""Names of fewer letters are near to too many others; of this many, two letters may be wrong."""
-
-
-def distance(one: str, other: str) -> int:
-    """How many letters have to be changed, added or taken away."""
-    row = list(range(len(other) + 1))
-    for place, letter in enumerate(one, start=1):
-        before, row[0] = row[0], place
-        for column, wanted in enumerate(other, start=1):
-            before, row[column] = row[column], min(before + (letter != wanted), row[column] + 1, row[column - 1] + 1)
-    return row[-1]

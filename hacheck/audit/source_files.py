@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hacheck.api.errors import InputError
-from hacheck.audit.entries import Entry, Unreadable, found_at, without_secrets
+from hacheck.audit.entries import Entry, Unreadable, found_at, plain_name, without_secrets
 from hacheck.audit.formats import FORMATS, FormatName
 from hacheck.audit.formats.yaml_format import read_yaml
 from hacheck.audit.reader import FileKind, Reader, load_reader, shipped_readers
@@ -246,10 +246,13 @@ def recognised(reader: Reader, sources: Sequence[Source], *, tolerant: bool = Fa
     cannot be read are none of it. Errors: `Unreadable` for a file whose name is right, and whose text is not."""
     found = []
     for source in sources:
+        plain = plain_name(source.text) if tolerant else ""
         for name, kind in reader.file.items():
             if (source.format or kind.format) != kind.format:
                 continue
             if source.format is None and not any(_has_name(source, pattern) for pattern in kind.names):
+                continue
+            if tolerant and not _may_be(kind, plain):
                 continue
             try:
                 entries = FORMATS[kind.format](source.text, source.shown)
@@ -262,6 +265,12 @@ def recognised(reader: Reader, sources: Sequence[Source], *, tolerant: bool = Fa
                 found.append(Recognised(source, name, without_secrets(entries)))
                 break
     return found
+
+
+def _may_be(kind: FileKind, plain: str) -> bool:
+    """Whether a text has the words of a signature: one that lacks them need not be parsed."""
+    parts = (re.split(r"[/*]+", plain_name(path)) for path in kind.signature)
+    return any(all(part.removeprefix("@") in plain for part in each) for each in parts)
 
 
 def _has_name(source: Source, pattern: str) -> bool:

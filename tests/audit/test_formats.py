@@ -53,14 +53,30 @@ def test_yaml_merges_what_an_anchor_stands_before() -> None:
     }  # fmt: skip
 
 
+def test_yaml_merges_a_list_of_mappings_of_which_the_first_counts() -> None:
+    text = "a: &a {x: 1}\nb: &b {x: 2, y: 3}\nc:\n  z: 4\n  <<: [*a, *b]\n"
+    found = {path: value for path, (value, _) in flat("yaml", text).items() if path.startswith("c/")}
+    assert found == {"c/z": "4", "c/x": "1", "c/y": "3"}
+
+
+def test_yaml_constructs_nothing_and_reads_the_first_document() -> None:
+    text = "a: !!python/object/apply:os.system ['exit 1']\nb: !Mine yes\nc: ~\nd: null\n---\ne: 1\n"
+    assert flat("yaml", text) == {"a/0": ("exit 1", 1), "b": ("yes", 2), "c": (None, 3), "d": (None, 4)}
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("xml", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "declares an entity"),
         ("xml", "<a><b></a>", "is no XML"),
-        ("yaml", "a:\n\tb: 1", "a tab indents"),
-        ("yaml", "a: [1, 2", "a bracket has no end"),
-        ("yaml", "a: *b", "no anchor"),
+        ("yaml", "a:\n\tb: 1", "is no YAML"),
+        ("yaml", "a: [1, 2", "is no YAML"),
+        ("yaml", "a: *b", "undefined alias"),
+        ("yaml", "a: 1\nb: 2\na: 3", "the key `a` stands here twice"),
+        ("yaml", "a: &b [*b]", "nested more than"),
+        ("yaml", "[" * 500 + "]" * 500, "nested"),
+        ("yaml", "a: 1\n<<: 7", "`<<` merges something"),
+        ("yaml", "? [a, b]\n: 1", "a collection as a key"),
         ("keepalived", "vrrp_instance V {\n", "has no end"),
         ("directives", "requirepass 'x", "quotation mark"),
     ],

@@ -12,7 +12,7 @@ from hacheck.audit.configuration import AllNodes, Configuration
 from hacheck.audit.contradictions import contradictions
 from hacheck.audit.entries import HIDDEN
 from hacheck.audit.expressions import evaluate
-from hacheck.audit.misspelt import distance, misspelt
+from hacheck.audit.misspelt import misspelt
 from hacheck.audit.modelling import mode_of
 from tests.audit.cases import case_names, load_case
 
@@ -265,6 +265,9 @@ def test_no_name_of_a_case_is_taken_for_another(case: str) -> None:
         ("redis_three_boxes", {"m2/redis.conf": ("min-replicas-to", "min-replica-to")}, "min-replica-to-write",
          "min-replicas-to-write", ["m2"]),
         ("keepalived_unicast_pair", {"b/*": ("priority", "prioritty")}, "prioritty", "priority", ["b"]),
+        ("keepalived_unicast_pair", {"b/*": ("priority", "priroity")}, "priroity", "priority", ["b"]),
+        ("redis_three_boxes", {"m2/redis.conf": ("min-replicas-to", "minreplica-to")}, "minreplica-to-write",
+         "min-replicas-to-write", ["m2"]),
     ],
 )  # fmt: skip
 def test_a_misspelt_name_is_asked_about(
@@ -281,14 +284,6 @@ def test_a_secret_with_a_misspelt_name_is_hidden(tmp_path: Path) -> None:
     folder = edited(tmp_path, "artemis_lock_manager", edits)
     (found,) = misspelt(configured(folder))
     assert (found.wanted, [entry.value for _, entry in found.places]) == ("cluster-password", [HIDDEN])
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "letters"),
-    [("", "", 0), ("mode", "mode", 0), ("mode", "mod", 1), ("hots", "host", 2), ("", "ab", 2)],
-)
-def test_distance(one: str, other: str, letters: int) -> None:
-    assert distance(one, other) == distance(other, one) == letters
 
 
 def etcd(folder: Path, number: int, members: str) -> None:
