@@ -11,7 +11,7 @@ WORKERS := 3
 # Tests start Python hundreds of times: what it compiled is kept, also where the environment says that it should not be.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help verify quick test nightly checks coverage pages site mutation bench clean interop-icestorm interop-artemis interop-locks interop-services interop-replay
+.PHONY: help verify quick test nightly checks coverage pages site mutation bench clean interop-icestorm interop-artemis interop-hornetq interop-locks interop-services interop-replay
 .NOTPARALLEL:
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo "make bench    explore the same state graphs with Spin and with hacheck, in turn (minutes; spin and gcc)"
 	@echo "make interop-icestorm   start clusters of the real IceStorm, kill and pause replicas, check their logs"
 	@echo "make interop-artemis    the same with pairs of the real Artemis broker (Java and Maven)"
+	@echo "make interop-hornetq    the same with pairs of real HornetQ servers (Java and Maven)"
 	@echo "make interop-locks      put the locks of redis-py and filelock under test in real, paused processes (redis-server)"
 	@echo "make interop-services   the same with Redis and its sentinels, and with PySyncObj as it was and as it is"
 	@echo "make interop-replay     carry counterexamples out on the real IceStorm and Artemis, and write docs/truth.md"
@@ -96,6 +97,9 @@ interop-icestorm: $(VENV)/.installed-for-tests
 
 interop-artemis: $(VENV)/.installed-for-tests
 	$(BIN)/python -m tests.interop.artemis
+
+interop-hornetq: $(VENV)/.installed-for-tests
+	$(BIN)/python -m tests.interop.hornetq
 
 interop-locks: $(VENV)/.installed-for-tests
 	@.ci/watched "pip installs" $(PIP) install --quiet filelock redis

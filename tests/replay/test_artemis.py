@@ -17,6 +17,7 @@ from hacheck.cli.replaying.chosen_run import Chosen, chosen_run
 from hacheck.cli.selection import one_system
 from hacheck.cli.sources import load_specification
 from hacheck.replay.artemis import jars
+from hacheck.replay.artemis.broker_kind import ARTEMIS
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.replication import ArtemisReplication, ReplicationSession, policy_of
 from hacheck.replay.artemis.replication_steps import ReplicationSteps
@@ -304,7 +305,7 @@ def test_server_that_has_stopped_by_itself_masks_what_the_run_shows(monkeypatch:
 
 
 def test_jars_that_maven_cannot_get_are_no_fault_of_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(jars, "classpath", lambda folder: None)
+    monkeypatch.setattr(jars, "classpath", lambda folder, kind: None)
     jars.programs.cache_clear()
     data = run_of("artemis_replication", "outage_in_failback", "p3_no_incomplete_copy_serves").data
     result = carry_out(data, ArtemisReplication(), tmp_path / "run", lambda step: None)
@@ -317,11 +318,11 @@ def test_compiler_that_takes_too_long_is_no_defect_of_hacheck(monkeypatch: pytes
     def late(command: list[str], **_: object) -> None:
         raise subprocess.TimeoutExpired(command, 1)
 
-    monkeypatch.setattr(jars, "classpath", lambda folder: "some.jar")
+    monkeypatch.setattr(jars, "classpath", lambda folder, kind: "some.jar")
     monkeypatch.setattr("subprocess.run", late)
     jars.programs.cache_clear()
     with pytest.raises(EnvironmentLacks, match="not compiled within"):
-        jars.programs()
+        jars.programs(ARTEMIS)
     jars.programs.cache_clear()
 
 

@@ -1,8 +1,8 @@
-"""Servers of the real Artemis on loopback, each a JVM of its own, which know each other by the ports of proxies; and a
-client, which speaks to a server itself.
+"""Servers of the real Artemis or HornetQ on loopback, each a JVM of its own, which know each other by the ports of
+proxies; and a client, which speaks to a server itself.
 
-A folder of a cluster has `server-<i>/log/artemis.log`, the log of all processes of server i, and `timeline.txt`, what
-was done to them. **Source**: Artemis user manual, "High Availability and Failover"; "Clusters".
+A folder of a cluster has `server-<i>/log/artemis.log`, the log of all processes of server i (of HornetQ: `hornetq.log`),
+and `timeline.txt`, what was done to them. **Source**: Artemis user manual, "High Availability and Failover"; "Clusters".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hacheck.replay.artemis.jars import SERVER
+from hacheck.replay.artemis.broker_kind import ARTEMIS, BrokerKind
 from hacheck.replay.processes import ProcessGroup, free_base
 from hacheck.supervise.child_process import die_with_parent
 
@@ -24,59 +24,33 @@ OWN, KNOWN = 0, 40
 """Offsets of ports: a server's own, and that of its proxy."""
 
 LINE_MAX = 160
-CODED = re.compile(r"^\S+T(\S+) .*?(AMQ\d{6}: .*)")
+CODED = re.compile(r"^\S+[T ](\d\S+) .*?((?:AMQ|HQ)\d{6}: .*)")
 CALL_TIMEOUT_MS = 3000
 """How long a server waits for an answer of another one; also of one whose link was cut while the request was under
 way."""
 
-JAVA = ("java", "-XX:TieredStopAtLevel=1", "-Dlog4j2.configurationFile=log4j2.properties")
-CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
-<configuration xmlns="urn:activemq">
-  <core xmlns="urn:activemq:core">
-    <name>{name}</name>
-    <persistence-enabled>true</persistence-enabled>
-    <security-enabled>false</security-enabled>
-    <journal-type>NIO</journal-type>
-    <journal-min-files>2</journal-min-files>
-    <journal-file-size>1M</journal-file-size>
-    <paging-directory>{data}/paging</paging-directory>
-    <bindings-directory>{data}/bindings</bindings-directory>
-    <journal-directory>{data}/journal</journal-directory>
-    <large-messages-directory>{data}/large</large-messages-directory>
-    <cluster-user>cluster</cluster-user>
-    <cluster-password>cluster</cluster-password>
-    <connectors>{connectors}</connectors>
-    <acceptors><acceptor name="own">tcp://127.0.0.1:{own}</acceptor></acceptors>
-    <cluster-connections>{cluster}</cluster-connections>
-    <ha-policy>{policy}</ha-policy>
-  </core>
-</configuration>
-"""
-"""Of a server that keeps all that it has below `data`, listens at `own`, and asks nobody who he is."""
-
-CLUSTER = """
-      <cluster-connection name="servers">
-        <connector-ref>to-{member}</connector-ref>
-        <call-timeout>{call_timeout}</call-timeout>
-        <retry-interval>500</retry-interval>
-        <message-load-balancing>OFF</message-load-balancing>
-        <static-connectors>{others}</static-connectors>
-      </cluster-connection>
-"""
 taken: set[int] = set()
 
 
 class Brokers:
     """A cluster. `folder`: for logs and data; `members`: the numbers of its servers; `classes`: the class path, with
-    `Broker` and `Clients`; `shared`: whether all have one journal. `before_end`: is given a server before it is killed.
-    `mounts`: by server, under which folder it finds what is shared, where that is not the folder itself."""
+    `Broker` and `Clients`; `shared`: whether all have one journal; `kind`: what is started. `before_end`: is given a
+    server before it is killed. `mounts`: by server, under which folder it finds what is shared, where that is not the
+    folder itself."""
 
     def __init__(
-        self, folder: Path, members: Sequence[int], classes: str, processes: ProcessGroup, *, shared: bool = False
+        self,
+        folder: Path,
+        members: Sequence[int],
+        classes: str,
+        processes: ProcessGroup,
+        *,
+        shared: bool = False,
+        kind: BrokerKind = ARTEMIS,
     ) -> None:
         self.folder, self.members, self.classes, self.processes = folder, tuple(members), classes, processes
         self.base = free_base(SPAN, taken)
-        self.shared = shared
+        self.shared, self.kind = shared, kind
         self.voters: frozenset[int] = frozenset()
         self.mounts: dict[int, Path] = {}
         self.began = time.time()
@@ -105,25 +79,25 @@ class Brokers:
         return (self.folder if self.shared else self.home(member)) / "data"
 
     def configure(self, policies: Mapping[int, str]) -> None:
-        """Writes the configuration of servers; `policies`: what stands in `ha-policy`, by server."""
-        ports = self.ports()
-        connectors = "".join(
-            f'<connector name="to-{other}">tcp://127.0.0.1:{known}</connector>' for other, (known, _) in ports.items()
-        )
+        """Writes the configuration of servers; `policies`: how they share data, in the words of their kind, by
+        server."""
+        ports, kind = self.ports(), self.kind
+        connectors = kind.connectors({f"to-{other}": known for other, (known, _) in ports.items()})
+        timing = f"<call-timeout>{CALL_TIMEOUT_MS}</call-timeout>"
         for member, policy in policies.items():
             home = self.home(member)
             (home / "log").mkdir(parents=True, exist_ok=True)
             others = "".join(f"<connector-ref>to-{other}</connector-ref>" for other in self.members if other != member)
-            text = CONFIGURATION.format(
+            text = kind.configuration.format(
                 name=home.name,
                 data=self.data(member),
                 connectors=connectors,
                 own=ports[member][1],
-                cluster=CLUSTER.format(member=member, call_timeout=CALL_TIMEOUT_MS, others=others),
+                cluster=kind.cluster.format(own=f"to-{member}", timing=timing, others=others),
                 policy=policy,
             )
             (home / "broker.xml").write_text(text)
-            shutil.copy(SERVER / "log4j2.properties", home)
+            shutil.copy(kind.server / kind.logging, home)
 
     # ---- what is done to servers ----
 
@@ -142,7 +116,7 @@ class Brokers:
             self.processes.kill(member)
         self.note(f"start server-{member}")
         self._first_line[member] = len(self._lines(member))
-        command = [*JAVA, "-Xmx192m", "-cp", self.classes, "Broker", "broker.xml"]
+        command = self.kind.java(self.classes, "Broker", "broker.xml")
         self.processes.start(member, command, self.home(member), self.home(member) / "output.txt", {"TZ": "UTC"})
 
     def kill(self, member: int) -> None:
@@ -173,7 +147,7 @@ class Brokers:
     # ---- logs ----
 
     def _lines(self, member: int) -> list[str]:
-        log = self.home(member) / "log" / "artemis.log"
+        log = self.home(member) / self.kind.log
         return log.read_text(errors="replace").splitlines() if log.exists() else []
 
     def lines(self, member: int) -> list[str]:
@@ -194,10 +168,10 @@ class Brokers:
 
     def start_client(self) -> None:
         """Starts the process that speaks for clients."""
-        shutil.copy(SERVER / "log4j2.properties", self.folder)
+        shutil.copy(self.kind.server / self.kind.logging, self.folder)
         with (self.folder / "clients.txt").open("w") as errors:
             self._client = subprocess.Popen(
-                [*JAVA, "-Xmx96m", "-cp", self.classes, "Clients"],
+                self.kind.client_java(self.classes, "Clients"),
                 cwd=self.folder,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What the plug-ins of Artemis begin with: servers that are configured, proxies before them, and a client."""
+"""What the plug-ins of Artemis and HornetQ begin with: servers that are configured, proxies before them, and a client."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from hacheck.replay.artemis import jars
+from hacheck.replay.artemis.broker_kind import ARTEMIS, BrokerKind
 from hacheck.replay.artemis.brokers import Brokers
 from hacheck.replay.artemis.wire import CoreReader
 from hacheck.replay.model_run import ModelRun
@@ -18,9 +19,9 @@ from hacheck.replay.traffic import Traffic
 
 
 def missing() -> str | None:
-    """Why no run can be carried out on Artemis here, with what to install; `None`, if it can."""
+    """Why no run can be carried out on these brokers here, with what to install; `None`, if it can."""
     if not sys.platform.startswith("linux"):
-        return "runs are carried out on Artemis on Linux only: who calls whom is read from /proc"
+        return "runs are carried out on brokers on Linux only: who calls whom is read from /proc"
     return jars.missing()
 
 
@@ -33,13 +34,15 @@ def unmapped(run: ModelRun, only_with: Mapping[str, str]) -> str | None:
 
 
 @contextmanager
-def started(recording: Recording, members: Sequence[int], *, shared: bool = False) -> Iterator[tuple[Brokers, Traffic]]:
+def started(
+    recording: Recording, members: Sequence[int], *, shared: bool = False, kind: BrokerKind = ARTEMIS
+) -> Iterator[tuple[Brokers, Traffic]]:
     """A cluster of these servers, none of them started, whose packets nothing holds. When it is left, none of its
     processes runs. Errors: `EnvironmentLacks`."""
     folder = recording.folder / "classes"
-    classes = jars.programs().unpacked(folder)
+    classes = jars.programs(kind).unpacked(folder)
     with ProcessGroup() as processes:
-        brokers = Brokers(recording.folder / "logs", members, classes, processes, shared=shared)
+        brokers = Brokers(recording.folder / "logs", members, classes, processes, shared=shared, kind=kind)
         traffic = Traffic(lambda message: False, recording.message)
         traffic.failures_wait = False
         proxies = TcpProxies(traffic, brokers.ports(), processes.process_ids, CoreReader, follow=True)

@@ -1,4 +1,4 @@
-"""What a server of Artemis needs to be started here: Java with its compiler, and jars, which Maven gets."""
+"""What a server of Artemis or HornetQ needs to be started here: Java with its compiler, and jars, which Maven gets."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
+from hacheck.replay.artemis.broker_kind import BrokerKind
 from hacheck.replay.outcomes import EnvironmentLacks
 
-SERVER = Path(__file__).parent / "server"
 RESOLVE_SECONDS_MAX = 600.0
 COMPILE_SECONDS_MAX = 120.0
 PROGRAMS = (("java", "default-jdk-headless"), ("mvn", "maven"))
@@ -35,11 +35,11 @@ def _has_compiler() -> bool:
     return "jdk.compiler" in listed.stdout
 
 
-def classpath(folder: Path) -> str | None:
+def classpath(folder: Path, kind: BrokerKind) -> str | None:
     """The jars, resolved by Maven, which keeps them where it always does, and gets them only if they are not there.
     `None`, if it cannot."""
     target = folder / "classpath.txt"
-    command = ["mvn", "-q", "-B", "-f", str(SERVER / "pom.xml"), "dependency:build-classpath"]
+    command = ["mvn", "-q", "-B", "-f", str(kind.server / "pom.xml"), "dependency:build-classpath"]
     for offline in (["-o"], []):
         try:
             words = [*command, *offline, f"-Dmdep.outputFile={target}"]
@@ -51,23 +51,22 @@ def classpath(folder: Path) -> str | None:
 
 
 @cache
-def programs() -> Programs:
-    """The jars and the programs of `server`, resolved and compiled once in a process. Errors:
+def programs(kind: BrokerKind) -> Programs:
+    """The jars and the programs of a kind of broker, resolved and compiled once in a process. Errors:
     `EnvironmentLacks`, if Maven cannot get the jars, or the programs do not compile. Cost: the first time, some 8 s."""
-    with TemporaryDirectory(prefix="hacheck-artemis-") as place:
+    with TemporaryDirectory(prefix="hacheck-brokers-") as place:
         folder = Path(place)
-        jars = classpath(folder)
+        jars = classpath(folder, kind)
         if jars is None:
-            raise EnvironmentLacks("Maven cannot get the jars of artemis-server: it needs a registry, once")
-        sources = [str(SERVER / name) for name in ("Broker.java", "Clients.java")]
-        command = ["javac", "-cp", jars, "-d", place, *sources]
+            raise EnvironmentLacks(f"Maven cannot get the jars of {kind.artifact}: it needs a registry, once")
+        command = ["javac", "-cp", jars, "-d", place, *kind.sources]
         try:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX, check=False)
         except subprocess.TimeoutExpired:
             seconds = f"{COMPILE_SECONDS_MAX:g} s"
-            raise EnvironmentLacks(f"the programs that start Artemis are not compiled within {seconds}") from None
+            raise EnvironmentLacks(f"the programs that start {kind.product} are not compiled within {seconds}") from None
         if ended.returncode != 0:
-            raise EnvironmentLacks(f"the programs that start Artemis do not compile: {ended.stderr.strip()}")
+            raise EnvironmentLacks(f"the programs that start {kind.product} do not compile: {ended.stderr.strip()}")
         return Programs(jars, {file.name: file.read_bytes() for file in folder.glob("*.class")})
 
 

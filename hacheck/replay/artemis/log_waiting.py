@@ -37,8 +37,8 @@ class LogWaiting:
 
     def code(self, n: int, *codes: str, seconds: float = SECONDS, meanwhile: Callable[[], None] | None = None) -> str:
         """Waits for a line with one of these codes, and returns that. Errors: `Awaited`."""
-        line = self.line(n, f"AMQ({'|'.join(codes)}):", seconds, meanwhile)
-        return next(code for code in codes if f"AMQ{code}:" in line)
+        line = self.line(n, f"(?:AMQ|HQ)({'|'.join(codes)}):", seconds, meanwhile)
+        return next(code for code in codes if f"Q{code}:" in line)
 
 
 def _nothing() -> None:

@@ -157,7 +157,7 @@ class ReplicationSteps:
         s = self.of("partner", t, before=True)
         if self.of("phase", t) != "done":
             self.traffic.drop_all("sync_end", t, s, "reply")
-            self.log.line(t, server_log.REPLICA_GONE if self.of("mode", t) in SERVING else "AMQ222010")
+            self.log.line(t, server_log.REPLICA_GONE if self.of("mode", t) in SERVING else r"(?:AMQ|HQ)222010")
             self.reacting.add(s)
             return
         self.traffic.let(self.packet("sync_end", t, s, "reply"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-CODE = re.compile(r"AMQ(\d{6}): ")
+CODE = re.compile(r"(?:AMQ|HQ)(\d{6}): ")
 
 ACTIVE = ("221007", "221010")
 STARTED_AS_BACKUP, IN_SYNC, STOPPED, MOVED_AWAY = "221109", "221024", "221002", "222162"
@@ -18,7 +18,7 @@ STRANDED = ("224000", "214002")
 """Its take-over failed, since it was not in sync; or its vote did, since it did not yet know of whom to ask."""
 
 VOTES_COUNTED = ("221068", "221069", "221083")
-REPLICA_GONE = r"AMQ22(2091|2092|2013|2207)"
+REPLICA_GONE = r"(?:AMQ|HQ)22(2091|2092|2013|2207)"
 
 
 class Role(Struct, frozen=True):

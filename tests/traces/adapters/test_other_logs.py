@@ -35,7 +35,6 @@ def artemis(text: str, second: int = 1, level: str = "INFO ") -> str:
         ("AMQ221034: Waiting indefinitely to obtain primary lock", "lock_waited_for", {}),
         ("AMQ221035: Live Server Obtained live lock", "lock_obtained", {}),
         ("AMQ221007: Server is now live", "active", {}),
-        ("HQ221007: Server is now live", "active", {}),
         ("AMQ221011: Server b1 is now active", "active", {}),
         ("AMQ221109: Backup Server version 2.33.0 [9-f] started; waiting", "backup_started", {"server": "9-f"}),
         ("AMQ221031: backup announced", "backup_announced", {}),
@@ -68,6 +67,13 @@ def test_code_of_artemis_is_the_event_it_marks(
     tmp_path: Path, text: str, event: str, fields: dict[str, object]
 ) -> None:
     assert events(tmp_path / "primary.log", "artemis", artemis(text)) == [("primary", event, fields)]
+
+
+def test_line_of_hornetq_is_read_by_its_own_adapter(tmp_path: Path) -> None:
+    log, line = tmp_path / "live.log", artemis("HQ221007: Server is now live")
+    assert events(log, "hornetq", line) == [("live", "active", {})]
+    rows, tally, _ = read_logs(log, "artemis")
+    assert (list(rows), tally.nothing["other messages"]) == ([], 0), "a line of an unknown kind"
 
 
 def test_stack_traces_and_other_codes_of_artemis_are_accounted_for(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reading logs of a pair finds what is missing; and, where asked for, a pair of real brokers does what was told."""
+"""Reading logs of a pair finds what is missing; and, where asked for, pairs of real brokers do what was told."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from hacheck.replay.artemis.broker_kind import ARTEMIS, BrokerKind
 from hacheck.replay.artemis.jars import missing
+from hacheck.replay.hornetq.broker_kind import HORNETQ
 from hacheck.replay.processes import ProcessGroup
-from tests.interop.artemis import main, read
-from tests.interop.artemis_damage import KINDS, damaged
-from tests.interop.artemis_pair import NAMES, POLICIES, Pair
+from tests.interop.broker_interop import main, read
+from tests.interop.broker_damage import KINDS, damaged
+from tests.interop.broker_pair import NAMES, POLICIES, Pair
 
-RECORDINGS = Path(__file__).parents[1] / "data" / "artemis"
+RECORDINGS = Path(__file__).parents[1] / "data"
+BOTH = pytest.mark.parametrize("product", [ARTEMIS, HORNETQ], ids=lambda product: product.product)
 HEAD = "2026-11-21T23:12:1{second},000 INFO  [org.apache.activemq.artemis.core.server] "
 STORY = {
     "primary": ["AMQ221007: Server is now active", "AMQ221025: Replication: sending a file"],
@@ -32,7 +35,7 @@ def logs(folder: Path, story: dict[str, list[str]]) -> Path:
 
 
 def test_story_is_read(tmp_path: Path) -> None:
-    assert read(logs(tmp_path / "logs", STORY), EXPECTED, {"primary", "backup"}) == []
+    assert read(logs(tmp_path / "logs", STORY), EXPECTED, {"primary", "backup"}, ARTEMIS) == []
 
 
 @pytest.mark.parametrize(
@@ -45,7 +48,7 @@ def test_story_is_read(tmp_path: Path) -> None:
 def test_other_story_is_found_out(
     expected: tuple[tuple[str, str], ...], servers: set[str], finding: str, tmp_path: Path
 ) -> None:
-    findings = read(logs(tmp_path / "logs", STORY), expected, servers)
+    findings = read(logs(tmp_path / "logs", STORY), expected, servers, ARTEMIS)
     assert len(findings) == 1
     assert findings[0].startswith(finding)
 
@@ -54,13 +57,14 @@ def test_line_of_an_unknown_kind_is_not_accounted_for(tmp_path: Path) -> None:
     folder = logs(tmp_path / "logs", STORY)
     log = folder / "primary" / "log" / "artemis.log"
     log.write_text("something else\n" + log.read_text())
-    assert read(folder, EXPECTED, {"primary", "backup"}) == ["4 of 5 lines are accounted for"]
+    assert read(folder, EXPECTED, {"primary", "backup"}, ARTEMIS) == ["4 of 5 lines are accounted for"]
 
 
+@BOTH
 @pytest.mark.parametrize("policy", POLICIES)
-def test_pair_is_configured(policy: str, tmp_path: Path) -> None:
+def test_pair_is_configured(policy: str, product: BrokerKind, tmp_path: Path) -> None:
     with ProcessGroup() as processes:
-        pair = Pair(tmp_path / "pair", policy, "", processes)
+        pair = Pair(tmp_path / "pair", policy, "", processes, product)
         pair.configure()
         texts = [(pair.brokers / name / "broker.xml").read_text() for name in NAMES.values()]
     journals = {line.strip() for text in texts for line in text.splitlines() if "<journal-directory>" in line}
@@ -68,17 +72,20 @@ def test_pair_is_configured(policy: str, tmp_path: Path) -> None:
     assert pair.times(1, "221007") == 0
 
 
+@BOTH
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("policy", POLICIES)
-def test_one_log_of_a_pair_is_changed_in_one_place(policy: str, kind: str, tmp_path: Path) -> None:
-    source = RECORDINGS / f"{policy}-crash_and_failback"
-    change = damaged(source, tmp_path, policy, kind)
+def test_one_log_of_a_pair_is_changed_in_one_place(
+    policy: str, kind: str, product: BrokerKind, tmp_path: Path
+) -> None:
+    source = RECORDINGS / product.adapter / f"{policy}-crash_and_failback"
+    change = damaged(source, tmp_path, policy, kind, product)
     assert change is not None
     assert {one.relative_to(tmp_path) for one in tmp_path.glob("*/log/*")} == {
         one.relative_to(source) for one in source.glob("*/log/*")
     }
     for name in NAMES.values():
-        before, after = ((folder / name / "log" / "artemis.log").read_text() for folder in (source, tmp_path))
+        before, after = ((folder / name / product.log).read_text() for folder in (source, tmp_path))
         places = [
             place
             for place, (old, new) in enumerate(zip(before.splitlines(), after.splitlines(), strict=False))
@@ -89,13 +96,14 @@ def test_one_log_of_a_pair_is_changed_in_one_place(policy: str, kind: str, tmp_p
 
 def test_without_java_it_is_skipped_loudly(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    assert main([]) == 0
+    assert main(ARTEMIS, []) == 0
     assert capsys.readouterr().out.startswith("skipped: java is not installed")
 
 
+@BOTH
 @pytest.mark.skipif("HACHECK_INTEROP" not in os.environ, reason="starts real brokers: set HACHECK_INTEROP=1")
-def test_fresh_pairs_do_what_was_told(tmp_path: Path) -> None:
+def test_fresh_pairs_do_what_was_told(product: BrokerKind, tmp_path: Path) -> None:
     reason = missing()
     if reason is not None:
         pytest.skip(reason)
-    assert main(["--stories", "crash_and_failback", "--keep", str(tmp_path / "logs")]) == 0
+    assert main(product, ["--stories", "crash_and_failback", "--keep", str(tmp_path / "logs")]) == 0

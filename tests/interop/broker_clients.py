@@ -1,4 +1,4 @@
-"""Clients of a pair of Artemis brokers: they write one message after another to whichever broker takes it, and read all
+"""Clients of a pair of brokers: they write one message after another to whichever broker takes it, and read all
 messages at the end. What they were answered stands in `client.jsonl`, which `hacheck conform` reads beside the logs.
 """
 
@@ -12,19 +12,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hacheck.replay.artemis.jars import SERVER
+from hacheck.replay.artemis.broker_kind import BrokerKind
 from hacheck.supervise.child_process import die_with_parent
 
 PACE_SECONDS = 0.4
-JAVA = ("java", "-Xmx96m", "-XX:TieredStopAtLevel=1", "-Dlog4j2.configurationFile=log4j2.properties")
 
 
 class ClientProcess:
     """A process that speaks for one client: one call at a time. Ends with the thread that started it."""
 
-    def __init__(self, jars: str, folder: Path) -> None:
+    def __init__(self, kind: BrokerKind, jars: str, folder: Path) -> None:
         self.process = subprocess.Popen(
-            [*JAVA, "-cp", jars, str(SERVER / "Clients.java")],
+            kind.client_java(jars, str(kind.server / "Clients.java")),
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -52,14 +51,21 @@ class ClientProcess:
 
 @dataclass
 class Journal:
-    """Where calls are written. `began`: when the time line began; `ports`: where each broker is found."""
+    """Where calls are written. `began`: when the time line began; `ports`: where each broker is found; `kind`, `jars`:
+    what a client runs on."""
 
     path: Path
     began: float
     ports: Mapping[int, int]
+    kind: BrokerKind
+    jars: str
     lock: threading.Lock = field(default_factory=threading.Lock)
     calls: int = 0
     acknowledged: threading.Event = field(default_factory=threading.Event)
+
+    def client(self) -> ClientProcess:
+        """Starts a client."""
+        return ClientProcess(self.kind, self.jars, self.path.parent)
 
     def called(self, process: ClientProcess, client: str, member: int, operation: str, name: str) -> bool:
         """Has a client call, and writes what came of it. Returns whether it went well."""
@@ -92,9 +98,8 @@ class Writer:
     """A client that writes its own messages, each until a broker takes it or the next one is due; it stays with the
     broker that took the last one. `order`: which broker it tries first. Its thread owns its process."""
 
-    def __init__(self, name: str, order: Sequence[int], journal: Journal, jars: str) -> None:
+    def __init__(self, name: str, order: Sequence[int], journal: Journal) -> None:
         self.name, self.order, self.journal = name, tuple(order), journal
-        self._jars = jars
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
@@ -105,7 +110,7 @@ class Writer:
         self._thread.join()
 
     def _write(self) -> None:
-        process = ClientProcess(self._jars, self.journal.path.parent)
+        process = self.journal.client()
         try:
             number, first = 0, 0
             while not self._ended.wait(PACE_SECONDS):
@@ -116,9 +121,9 @@ class Writer:
             process.end()
 
 
-def read_all(journal: Journal, member: int, jars: str) -> bool:
+def read_all(journal: Journal, member: int) -> bool:
     """A client reads all messages of a broker."""
-    process = ClientProcess(jars, journal.path.parent)
+    process = journal.client()
     try:
         return journal.called(process, "reader", member, "numbers", "")
     finally:

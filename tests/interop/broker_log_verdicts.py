@@ -1,41 +1,42 @@
-"""Has `hacheck conform` check the logs of pairs of Artemis brokers: as they are, and with one line changed."""
+"""Has `hacheck conform` check the logs of pairs of brokers: as they are, and with one line changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from tests.interop.artemis_damage import KINDS, damaged
+from hacheck.replay.artemis.broker_kind import BrokerKind
+from tests.interop.broker_damage import KINDS, damaged
 from tests.interop.log_verdicts import LogVerdict, conform
 
 SPECS = {"replication": "artemis_replication", "shared_store": "artemis_shared_store"}
 SECONDS_MAX = 120.0
 
 
-def compared(brokers: Path, policy: str) -> LogVerdict:
+def compared(brokers: Path, policy: str, kind: BrokerKind) -> LogVerdict:
     """The verdict on the logs of a pair."""
-    return conform(SPECS[policy], brokers, ["--adapter", "artemis"], SECONDS_MAX)
+    return conform(SPECS[policy], brokers, ["--adapter", kind.adapter], SECONDS_MAX)
 
 
-def check(folders: Mapping[str, Path], policy: str) -> list[str]:
+def check(folders: Mapping[str, Path], policy: str, kind: BrokerKind) -> list[str]:
     """The stories of a policy whose logs do not conform, by name; `folders`: those of their brokers."""
     wrong = []
     for name, brokers in folders.items():
-        found = compared(brokers, policy)
+        found = compared(brokers, policy, kind)
         show(name, found)
         wrong += [] if found.kind == "conforms" else [name]
     return wrong
 
 
-def check_damaged(folders: Iterable[Path], policy: str, target: Path) -> list[str]:
+def check_damaged(folders: Iterable[Path], policy: str, target: Path, product: BrokerKind) -> list[str]:
     """Changes one line of one of these logs, for each kind of change; the changes that are not found out, by name."""
     wrong = []
     for kind in KINDS:
         name = f"changed-{policy}-{kind}"
         for brokers in folders:
-            change = damaged(brokers, target / name, policy, kind)
+            change = damaged(brokers, target / name, policy, kind, product)
             if change is not None:
-                found = compared(target / name, policy)
+                found = compared(target / name, policy, product)
                 show(f"{brokers.parent.name}, {kind} at {change.broker}: line {change.line}", found)
                 wrong += [] if found.kind == "deviates" else [name]
                 break
