@@ -82,4 +82,8 @@ def place_of(lines: list[str], code: str) -> int | None:
     return next((place for place, line in enumerate(lines) if f"Q{code}: " in line), None)
 
 
-KINDS: dict[str, Callable[[list[str], str, bool], int | None]] = {"removed": removed, "swapped": swapped, "wrong": wrong}
+KINDS: dict[str, Callable[[list[str], str, bool], int | None]] = {
+    "removed": removed,
+    "swapped": swapped,
+    "wrong": wrong,
+}

@@ -51,7 +51,9 @@ def main(kind: BrokerKind, arguments: Sequence[str] | None = None) -> int:
         stories = [story for story in options.stories if story in stories_of(policy)]
         names = [f"{policy}-{story}" for story in stories]
         pairs = zip(names, stories, strict=True)
-        wrong += [name for name, story in pairs if not told(Pair(folder / name, policy, jars, ProcessGroup(), kind), story)]
+        wrong += [
+            name for name, story in pairs if not told(Pair(folder / name, policy, jars, ProcessGroup(), kind), story)
+        ]
         played = {name: folder / name / "brokers" for name in names if name not in wrong}
         wrong += check(played, policy, kind)
         wrong += check_damaged(played.values(), policy, folder, kind)

@@ -12,8 +12,8 @@ from hacheck.replay.artemis.broker_kind import ARTEMIS, BrokerKind
 from hacheck.replay.artemis.jars import missing
 from hacheck.replay.hornetq.broker_kind import HORNETQ
 from hacheck.replay.processes import ProcessGroup
-from tests.interop.broker_interop import main, read
 from tests.interop.broker_damage import KINDS, damaged
+from tests.interop.broker_interop import main, read
 from tests.interop.broker_pair import NAMES, POLICIES, Pair
 
 RECORDINGS = Path(__file__).parents[1] / "data"
@@ -75,9 +75,7 @@ def test_pair_is_configured(policy: str, product: BrokerKind, tmp_path: Path) ->
 @BOTH
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("policy", POLICIES)
-def test_one_log_of_a_pair_is_changed_in_one_place(
-    policy: str, kind: str, product: BrokerKind, tmp_path: Path
-) -> None:
+def test_one_log_of_a_pair_is_changed_in_one_place(policy: str, kind: str, product: BrokerKind, tmp_path: Path) -> None:
     source = RECORDINGS / product.adapter / f"{policy}-crash_and_failback"
     change = damaged(source, tmp_path, policy, kind, product)
     assert change is not None

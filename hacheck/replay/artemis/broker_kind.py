@@ -14,9 +14,10 @@ _QUICK = ("-XX:TieredStopAtLevel=1",)
 
 
 class BrokerKind(Struct, frozen=True):
-    """`artifact`: its jar, by the name that Maven has for it; `adapter`: what reads its log. `server`: the folder with `Broker.java`, `Clients.java`, `pom.xml` and `logging`, which says that a server writes
-    the file `log` below its own folder. `options`, `client_options`: of the JVMs. `configuration`, `cluster` and `connector`: texts with
-    places in braces."""
+    """`artifact`: its jar, by the name that Maven has for it; `adapter`: what reads its log. `server`: the folder with
+    `Broker.java`, `Clients.java`, `pom.xml` and `logging`, which says that a server writes the file `log` below its own
+    folder. `options`, `client_options`: of the JVMs. `configuration`, `cluster`, `connector`: texts with places in
+    braces."""
 
     product: str
     artifact: str

@@ -1,8 +1,9 @@
 """Servers of the real Artemis or HornetQ on loopback, each a JVM of its own, which know each other by the ports of
 proxies; and a client, which speaks to a server itself.
 
-A folder of a cluster has `server-<i>/log/artemis.log`, the log of all processes of server i (of HornetQ: `hornetq.log`),
-and `timeline.txt`, what was done to them. **Source**: Artemis user manual, "High Availability and Failover"; "Clusters".
+A folder of a cluster has `server-<i>/log/artemis.log`, the log of all processes of server i (of HornetQ:
+`hornetq.log`), and `timeline.txt`, what was done to them.
+**Source**: Artemis user manual, "High Availability and Failover"; "Clusters".
 """
 
 from __future__ import annotations

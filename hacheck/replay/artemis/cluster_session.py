@@ -1,4 +1,4 @@
-"""What the plug-ins of Artemis and HornetQ begin with: servers that are configured, proxies before them, and a client."""
+"""What the plug-ins of Artemis and HornetQ begin with: configured servers, proxies before them, and a client."""
 
 from __future__ import annotations
 

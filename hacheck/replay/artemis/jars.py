@@ -64,7 +64,9 @@ def programs(kind: BrokerKind) -> Programs:
             ended = subprocess.run(command, capture_output=True, text=True, timeout=COMPILE_SECONDS_MAX, check=False)
         except subprocess.TimeoutExpired:
             seconds = f"{COMPILE_SECONDS_MAX:g} s"
-            raise EnvironmentLacks(f"the programs that start {kind.product} are not compiled within {seconds}") from None
+            raise EnvironmentLacks(
+                f"the programs that start {kind.product} are not compiled within {seconds}"
+            ) from None
         if ended.returncode != 0:
             raise EnvironmentLacks(f"the programs that start {kind.product} do not compile: {ended.stderr.strip()}")
         return Programs(jars, {file.name: file.read_bytes() for file in folder.glob("*.class")})
