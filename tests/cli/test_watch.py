@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +11,7 @@ import pytest
 
 from hacheck.cli.checking.spec_watch import Verdicts, Watch, changes, stamps_of
 from tests.cli.command import hacheck
+from tests.cli.watched import SECONDS_MAX, Watched, watching
 
 SPEC = """system Two "Two servers."
 node Server[2] symmetric { state mode: { off, on } = off }
@@ -23,46 +21,14 @@ reachable some_on: some s: Server where s.mode == on
 check default expect all hold
 """
 CURED = SPEC.replace("off do", "off only after other(s).mode == off do")
-SECONDS_MAX = 60.0
-"""How long a round may take on a busy machine before the test says that none came."""
-
-
-class Watched:
-    """A process that watches a file, and what it has printed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.spec, self._shown = folder / "two.ha", folder / "shown.txt"
-        self.spec.write_text(SPEC, encoding="utf-8")
-        self._read, self._rounds = 0, 0
-        command = [sys.executable, "-m", "hacheck", "verify", "two.ha", "--watch"]
-        plain = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-        with self._shown.open("w") as stream:
-            self.process = subprocess.Popen(command, cwd=folder, env=plain, stdout=stream, stderr=subprocess.STDOUT)
-
-    def round(self, text: str | None = None) -> str:
-        """Saves a text, and waits for what is printed of it."""
-        if text is not None:
-            beside = self.spec.with_suffix(".new")  # as many editors save
-            beside.write_text(text, encoding="utf-8")
-            beside.replace(self.spec)
-        self._rounds += 1
-        deadline = time.monotonic() + SECONDS_MAX
-        while (printed := self._shown.read_text("utf-8")).count("watching two.ha") < self._rounds:
-            assert self.process.poll() is None, printed
-            assert time.monotonic() < deadline, printed
-            time.sleep(0.02)
-        fresh, self._read = printed[self._read :], len(printed)
-        return fresh
 
 
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Watched]:
     """A process that watches."""
-    one = Watched(tmp_path)
-    yield one
-    if one.process.poll() is None:
-        one.process.kill()
-        one.process.wait()
+    (tmp_path / "two.ha").write_text(SPEC, encoding="utf-8")
+    with watching(tmp_path / "two.ha", "verify", "two.ha") as one:
+        yield one
 
 
 def test_rounds_follow_what_is_saved_until_ctrl_c(watched: Watched) -> None:
