@@ -110,6 +110,36 @@ def test_deviation_is_exit_code_1_and_names_the_line(folder: Path) -> None:
     assert [(row["kind"], row["line"]) for row in rows if row["kind"] == "deviates"] == [("deviates", 4)]
 
 
+SERVES = """action serve(n: LB) when n.mode == master
+do
+  log serving() at n
+faults {"""
+SERVING = r"""
+[[event]]
+name = "serving"
+has = "serving"
+pattern = 'serving'
+"""
+
+
+def test_certain_violation_is_exit_code_1_and_says_from_where_it_was_inevitable(folder: Path) -> None:
+    """Only a living master writes that it serves, so no silent crash explains the two masters."""
+    (folder / "guarded.ha").write_text(SPEC.replace("faults {", SERVES), encoding="utf-8")
+    (folder / "balancers.toml").write_text(ADAPTER + SERVING, encoding="utf-8")
+    for node in (1, 2):
+        name, text = line(node, "master", 70.0)
+        with (folder / "logs" / name).open("a", encoding="utf-8") as file:
+            file.write(text.replace("is master", "serving"))
+    ended = hacheck(*monitor(), columns=200)
+    assert ended.code == 1
+    assert "one_master was inevitable after master (lb2.log:3)" in ended.out
+    rows = [json.loads(row) for row in (folder / "watch" / "alerts.jsonl").read_text(encoding="utf-8").splitlines()]
+    certain = [row for row in rows if row["kind"] == "violated"]
+    assert [(row["file"], row["line"], row["inevitable_file"], row["inevitable_line"]) for row in certain] == [
+        ("lb2.log", 3, "lb2.log", 3)
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

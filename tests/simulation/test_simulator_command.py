@@ -51,6 +51,21 @@ def test_broken_promise_is_told_small_and_can_be_had_again(tmp_path: Path) -> No
     assert all(line in again.out.splitlines() for line in story), "the same run, told in the same way"
 
 
+def test_broken_run_is_drawn_and_written_for_other_tools(tmp_path: Path) -> None:
+    sim("--seeds", "4", "--faults", "chaos", "--set", "eager=yes", "--out", str(tmp_path / "runs"))
+    (file,) = (tmp_path / "runs").iterdir()
+    drawn = hacheck("show", str(file), columns=120)
+    assert drawn.code == 0
+    assert "nothing is lost" in drawn.out
+    view = json.loads(hacheck("show", str(file), "--format", "json").out)
+    assert next(one["text"] for one in view["story"] if one["rule"] == "broken promise") in " ".join(drawn.out.split())
+    assert hacheck("show", str(file), "--format", "svg").out.startswith("<svg")
+    page = tmp_path / "run.html"
+    assert hacheck("show", str(file), "--report", str(page)).code == 0
+    assert "nothing is lost" in page.read_text("utf-8")
+    assert "ITF has states of a model" in hacheck("show", str(file), "--format", "itf").err
+
+
 def test_protocol_that_raises_is_our_bug_with_its_place() -> None:
     ended = sim("--seeds", "1", "--set", "raises=3", "--as-it-is")
     assert ended.code == 4
