@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,7 +97,7 @@ class CheckRecords(Struct, frozen=True):
         findings, kept = Findings(), KeptValues(self.kept)
         whole = located(map(kept.take, batches), self.task.columns)
         records = good_records(whole, self.task.columns, self.task.files, findings)
-        for verdicts in verdicts_of(self.task, records, findings, Counter()):
+        for verdicts in verdicts_of(self.task, records, findings, None):
             if verdicts.num_rows:
                 yield kept.beside(verdicts)
         if findings.unplaced:

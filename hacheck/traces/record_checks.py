@@ -107,6 +107,9 @@ class Checker:
         if times.null_count == batch.num_rows:
             self._times = {} if starts.any() else self._times
             return
+        if not times.null_count and self._goes_forward(_plain(times), starts):
+            self._note_times(batch, starts)
+            return
         # The last times of the trace that is open stand before the batch, as records of run 0.
         open_nodes = list(self._times)
         nodes = pa.concat_arrays([pa.array(open_nodes, pa.string()), batch.column(NODE)]).dictionary_encode()
@@ -128,6 +131,22 @@ class Checker:
         lasts = order[np.concatenate((~same, [True]))]
         lasts = lasts[runs[lasts] == runs[-1]]
         self._times = {nodes.dictionary[codes[at]].as_py(): int(values[at]) for at in lasts.tolist()}
+
+    def _goes_forward(self, times: Any, starts: Any) -> bool:
+        """Whether no record is earlier than the one before it in its trace, of any node: then no clock goes back."""
+        if not starts[0] and self._times and times[0] < max(self._times.values()):
+            return False
+        return not ((times[1:] < times[:-1]) & ~starts[1:]).any()
+
+    def _note_times(self, batch: Any, starts: Any) -> None:
+        """Notes the last time of each node in the trace that is open, whose records have theirs in order."""
+        begins = np.flatnonzero(starts)
+        first = int(begins[-1]) if len(begins) else 0
+        nodes = batch.column(NODE).slice(first).dictionary_encode()
+        lasts = np.full(len(nodes.dictionary), np.iinfo(np.int64).min, np.int64)
+        np.maximum.at(lasts, _plain(nodes.indices), _plain(batch.column(TIME).slice(first)))
+        found = dict(zip(nodes.dictionary.to_pylist(), lasts.tolist(), strict=True))
+        self._times = found if len(begins) else self._times | found
 
     def _known(self, batch: Any, column: str, known: Collection[str] | None, kind: Kind) -> Any:
         """For each record whether its event (or node) is among those known; others are reported."""

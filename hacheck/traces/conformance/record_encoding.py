@@ -134,12 +134,14 @@ class Encoder(Struct):
             for one in event.fields:
                 if one.name in present:
                     values = pc.struct_field(shown, [present[one.name]])
-                    self._field(event, one, values.take(pa.array(mine)), mine, work)
+                    own = values if len(mine) == len(codes) else values.take(pa.array(mine))
+                    self._field(event, one, own, mine, work)
 
     def _field(self, event: Event, one: Field, values: Any, rows: Any, work: _Words) -> None:
         record = self.compiled.record
-        valid = np.asarray(values.is_valid())
-        rows, values = rows[valid], values.filter(pa.array(valid))
+        if values.null_count:
+            valid = np.asarray(values.is_valid())
+            rows, values = rows[valid], values.filter(pa.array(valid))
         if not len(rows):
             return
         given, content = record.given[one.column], record.content[one.column]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -32,7 +33,7 @@ from hacheck.traces.conformance.open_trace_state import Memory as KeptMemory
 from hacheck.traces.conformance.open_trace_state import Open as KeptOpen
 from hacheck.traces.conformance.record_encoding import Encoded, Encoder
 from hacheck.traces.conformance.verdict_reasons import followed_to_its_end, outcome, place_of, with_diagnosis
-from hacheck.traces.conformance.verdicts import SCHEMA, Verdict, to_batch
+from hacheck.traces.conformance.verdicts import Verdict, conforming_batch, to_batch
 from hacheck.traces.records import SEQ, TRACE_ID
 
 _EXPLAINED_RECORDS_MAX = 20_000
@@ -108,9 +109,15 @@ class TotallyOrdered:
             return []
         if self.carried is not None and self.carried.schema.names != batch.schema.names:
             raise damaged("has other columns than its further records")
-        whole = batch if self.carried is None else _joined(self.carried, batch)
-        self.carried = None
-        return self._checked(whole, last=False)
+        if self.carried is None:
+            return self._checked(batch, last=False)
+        carried, self.carried = self.carried, None
+        more = _beginning(batch, carried.column(TRACE_ID)[0].as_py())
+        first = carried if more == 0 else _joined(carried, batch.slice(0, more))
+        if more == batch.num_rows:
+            return self._checked(first, last=False)
+        verdicts = self._checked(first, last=True)  # the next trace has begun
+        return verdicts if self.stopped else verdicts + self._checked(batch.slice(more), last=False)
 
     def finish(self) -> list[Any]:
         """The verdict on the last trace: no more records come."""
@@ -216,23 +223,21 @@ class TotallyOrdered:
             plain &= (found[:, k.RESULT_WORDS :] == np.uint64(k.NOWHERE)).all(axis=1)
         verdicts = []
         for number in np.flatnonzero(~plain).tolist():
-            made = self._verdict(batch, encoded, parts.one(number), self.follower.followed(found[number]))
-            if made is not None:
-                verdicts.append(made)
+            verdict = self._verdict(batch, encoded, parts.one(number), self.follower.followed(found[number]))
+            if verdict is not None:
+                verdicts.append(verdict)
         if self.open is None or not self.open.compared:
             self.encoder.forget()
         elif len(self.encoder.names) > _NAMES_MAX and self.open.compared <= _EXPLAINED_RECORDS_MAX:
             self.encoder.forget_but(np.concatenate(self.open.words))
             self.canonical_names.forget_but(self.encoder.names)
-        made_plain = self._conforming_batch(batch, parts.some(plain), found[plain])
-        return [one for one in (made_plain, to_batch(verdicts)) if one.num_rows]
+        made = [self._conforming_batch(batch, parts.some(plain), found[plain])] if plain.any() else []
+        return [*made, _as_batch(verdicts)] if verdicts else made
 
     def _parts(self, batch: Any, encoded: Encoded, last: bool) -> _Parts:
         ids = batch.column(TRACE_ID)
-        codes = ids.dictionary_encode() if not pa.types.is_dictionary(ids.type) else ids
-        indices = codes.indices.to_numpy(zero_copy_only=False)
-        starts = np.concatenate([[0], np.flatnonzero(np.diff(indices)) + 1])
-        ends = np.concatenate([starts[1:], [len(indices)]])
+        starts = np.concatenate([[0], _changes(ids) + 1])
+        ends = np.concatenate([starts[1:], [len(ids)]])
         firsts, lasts = np.searchsorted(encoded.rows, starts), np.searchsorted(encoded.rows, ends)
         parts = _Parts(starts, ends, firsts, lasts, np.ones(len(starts), bool))
         if not last:
@@ -250,13 +255,16 @@ class TotallyOrdered:
         gap = 2 * shape.places
         count = len(encoded.rows)
         gaps = np.concatenate([[0], np.cumsum(parts.closes * gap)])
-        owner = np.searchsorted(parts.lasts[parts.closes], np.arange(count), side="right")
+        # Those behind the last part, which are here already though their turn has not come, are of its trace, too.
+        sizes = np.diff(np.concatenate([[0], parts.lasts, [count]]))
+        shifts = np.repeat(gaps, sizes)
         words = np.zeros((count + int(gaps[-1]) + gap, record.words), np.uint64)
         words[:, record.event.word] = np.uint64(shape.end << record.event.shift)
         goes_on = self.open is not None and self.open.compared > 0
-        traces = np.searchsorted(parts.firsts[1:], np.arange(count), side="right")
+        last = len(parts.starts) - 1
+        traces = np.repeat(np.concatenate([np.arange(last + 1), [last]]), sizes)
         renamed = self.canonical_names.renamed(encoded.words, traces, goes_on, not parts.closes[-1])
-        words[np.arange(count) + owner * gap] = renamed
+        words[np.arange(count) + shifts] = renamed
         rows = np.zeros((len(parts.starts), k.TRACE_WORDS), np.uint64)
         rows[:, k.FIRST] = parts.firsts + gaps[:-1]
         rows[:, k.LENGTH] = parts.lasts - parts.firsts
@@ -269,21 +277,9 @@ class TotallyOrdered:
 
     def _conforming_batch(self, batch: Any, parts: _Parts, found: Any) -> Any:
         """The verdicts on traces that conform, of which nothing else is to be said."""
-        count = len(parts.starts)
         ids = batch.column(TRACE_ID).take(pa.array(parts.starts)).cast(pa.string())
-        empty = Verdict("", "conforms", 0, 0)
-        columns = {
-            "trace_id": ids,
-            "records": pa.array(parts.ends - parts.starts),
-            "compared": pa.array(parts.lasts - parts.firsts),
-            "width": pa.array(found[:, k.WIDTH].astype(np.int64)),
-        }
-        same = to_batch([empty])
-        arrays = [
-            columns[name].cast(SCHEMA.field(name).type) if name in columns else repeated(same.column(name), count)
-            for name in SCHEMA.names
-        ]
-        return pa.record_batch(arrays, schema=SCHEMA)
+        counts = parts.ends - parts.starts, parts.lasts - parts.firsts, found[:, k.WIDTH].astype(np.int64)
+        return conforming_batch(ids, *map(pa.array, counts))
 
     def _verdict(self, batch: Any, encoded: Encoded, part: _Part, followed: Followed) -> Verdict | None:
         """What a part adds: the verdict on its trace, if that comes to its end."""
@@ -378,9 +374,31 @@ def _counted(verdict: Verdict, state: _Open) -> Verdict:
     return replace(verdict, records=state.records, compared=state.compared)
 
 
-def repeated(value: Any, count: int) -> Any:
-    """An array of one value, so many times."""
-    return value.take(pa.array(np.zeros(count, np.int64)))
+def _as_batch(verdicts: list[Verdict]) -> Any:
+    """Verdicts as a batch; at once where there is one that only says that its trace conforms: every batch of records
+    ends one such trace."""
+    one = verdicts[0]
+    if len(verdicts) > 1 or one != Verdict(one.trace_id, "conforms", one.records, one.compared, width=one.width):
+        return to_batch(verdicts)
+    counts = (pa.array([number], pa.int64()) for number in (one.records, one.compared, one.width))
+    return conforming_batch(pa.array([one.trace_id], pa.string()), *counts)
+
+
+def _changes(ids: Any) -> Any:
+    """After which rows another trace comes."""
+    if pa.types.is_dictionary(ids.type):
+        return np.flatnonzero(np.diff(ids.indices.to_numpy(zero_copy_only=False)))
+    different = pc.not_equal(ids.slice(1), ids.slice(0, max(len(ids) - 1, 0)))
+    return np.flatnonzero(different.to_numpy(zero_copy_only=False))
+
+
+def _beginning(batch: Any, trace_id: str) -> int:
+    """How many rows at the beginning of a batch are of this trace."""
+    ids = batch.column(TRACE_ID)
+    if ids[0].as_py() != trace_id:
+        return 0
+    changes = _changes(ids)
+    return int(changes[0]) + 1 if len(changes) else len(ids)
 
 
 def _joined(first: Any, second: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 from msgspec import Struct, to_builtins
 
@@ -233,6 +235,22 @@ def to_batch(verdicts: list[Verdict]) -> Any:
         columns[_COLUMNS.index(name)] = [[to_builtins(held) for held in getattr(one, name)] for one in verdicts]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
     return pa.record_batch(arrays, schema=SCHEMA)
+
+
+def conforming_batch(trace_ids: Any, records: Any, compared: Any, width: Any) -> Any:
+    """Verdicts on traces that conform, of which nothing else is to be said, from arrays of one length, as an Arrow
+    batch of `SCHEMA`."""
+    columns = {"trace_id": trace_ids, "records": records, "compared": compared, "width": width}
+    same = _nothing_to_say(max(len(trace_ids) - 1, 0).bit_length())
+    arrays = [columns.get(name, same.column(name).slice(0, len(trace_ids))) for name in SCHEMA.names]
+    return pa.record_batch(arrays, schema=SCHEMA)
+
+
+@cache
+def _nothing_to_say(power: int) -> Any:
+    """Two to the power of so many verdicts that a trace conforms."""
+    none = pa.array(np.zeros(1 << power, np.int64))
+    return to_batch([Verdict("", "conforms", 0, 0)]).take(none)
 
 
 def late_from(content: dict[str, Any]) -> Late:

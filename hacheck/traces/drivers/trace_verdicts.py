@@ -40,7 +40,7 @@ def verdicts_of(
     task: Task,
     batches: Iterator[Any],
     findings: Findings,
-    events: Counter[str],
+    events: Counter[str] | None,
     report: Callable[[], bool] = lambda: True,
 ) -> Iterator[Any]:
     """Batches of verdicts of whole traces.
@@ -57,7 +57,8 @@ def verdicts_of(
         for batch in batches:
             kept = checker.checked(batch) if batch.num_rows else batch
             if kept.num_rows:
-                events.update(counted(kept.column(EVENT)))
+                if events is not None:
+                    events.update(counted(kept.column(EVENT)))
                 yield kept.select(wanted)
 
     seen: set[str] = set()
